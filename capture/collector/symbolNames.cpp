@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/symbolNames.h"
 
-#include <cxxabi.h>
-
-#include <cctype>
-#include <cstdlib>
-#include <memory>
+#include <optional>
+#include <utility>
 
 #include "capture/collector/demangledApart.h"
+#include "model/format/demangledName.h"
 
 namespace lanescope::capture {
 
 namespace {
 
-/// A longer name is not worth the demangler's time, which can be quadratic.
-constexpr size_t longestDemangled = 32 * 1024;
 constexpr size_t none = std::string_view::npos;
 
 bool startsWith(std::string_view text, std::string_view prefix) {
@@ -45,30 +41,11 @@ size_t operatorLength(std::string_view text) {
     return 0;
 }
 
-/// Whether a name may be demangled to more than a megabyte. What a name refers back to with "S_",
-/// "S3_" or "T_" holds at most all that stands before it, so each of these doubles it at most.
-bool mayBeLong(std::string_view mangled) {
-    constexpr size_t mostBytes = size_t{1} << 20;
-    size_t bytes = mangled.size();
-    for (size_t at = 2; at < mangled.size() && bytes <= mostBytes; ++at) {
-        if (mangled[at] != 'S' && mangled[at] != 'T') continue;
-        size_t end = at + 1;
-        while (end < mangled.size() && std::isalnum(static_cast<unsigned char>(mangled[end])))
-            ++end;
-        if (end < mangled.size() && mangled[end] == '_') bytes *= 2;
-    }
-    return bytes > mostBytes;
-}
-
 }  // namespace
 
 std::string demangled(const std::string& mangledName) {
-    if (!startsWith(mangledName, "_Z") || mangledName.size() > longestDemangled) return mangledName;
-    if (mayBeLong(mangledName)) return demangledApart(mangledName).value_or(mangledName);
-    int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> text(
-        abi::__cxa_demangle(mangledName.c_str(), nullptr, nullptr, &status), &std::free);
-    return status == 0 && text != nullptr ? std::string(text.get()) : mangledName;
+    if (std::optional<std::string> name = demangledName(mangledName)) return std::move(*name);
+    return demangledApart(mangledName).value_or(mangledName);
 }
 
 std::string_view shortFunctionName(std::string_view name) {

@@ -6,6 +6,7 @@
 
 #include "model/trace/categories.h"
 #include "model/trace/isStopped.h"
+#include "model/trace/rangeDomains.h"
 
 namespace lanescope {
 
@@ -66,6 +67,12 @@ void collectRanges(const Trace& trace, std::vector<ThreadWork>& threads,
     }
 }
 
+/// What the program says of itself stands above the code that it ran.
+int placeOf(std::string_view domain) {
+    if (domain == pythonDomain) return 2;
+    return domain == operatorDomain ? 1 : 0;
+}
+
 DomainLanes lanesOf(StringIndex domain, DomainWork& work) {
     DomainLanes lanes;
     lanes.domain = domain;
@@ -75,13 +82,17 @@ DomainLanes lanesOf(StringIndex domain, DomainWork& work) {
     return lanes;
 }
 
-ThreadLanes lanesOf(ThreadWork& work, StringIndex busy, const std::stop_token& stop) {
+ThreadLanes lanesOf(const Trace& trace, ThreadWork& work, StringIndex busy,
+                    const std::stop_token& stop) {
     ThreadLanes lanes;
     lanes.count = work.count;
     std::vector<StringIndex> domains;
     for (const auto& [domain, ranges] : work.domains) domains.push_back(domain);
-    std::stable_sort(domains.begin(), domains.end(), [&work](StringIndex a, StringIndex b) {
+    std::stable_sort(domains.begin(), domains.end(), [&](StringIndex a, StringIndex b) {
         if ((a == 0) != (b == 0)) return a == 0;
+        const int placeOfA = placeOf(trace.strings.at(a));
+        const int placeOfB = placeOf(trace.strings.at(b));
+        if (placeOfA != placeOfB) return placeOfA < placeOfB;
         return work.domains.at(a).count > work.domains.at(b).count;
     });
     for (const StringIndex domain : domains)
@@ -107,7 +118,7 @@ std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, StringIndex busy
     collectCalls(trace, work, stop);
     collectRanges(trace, work, stop);
     std::vector<ThreadLanes> lanes;
-    for (ThreadWork& each : work) lanes.push_back(lanesOf(each, busy, stop));
+    for (ThreadWork& each : work) lanes.push_back(lanesOf(trace, each, busy, stop));
     return lanes;
 }
 

@@ -19,7 +19,8 @@ struct DomainLanes {
 
 /// What a thread did, before it becomes tracks.
 struct ThreadLanes {
-    std::vector<DomainLanes> domains;  ///< The default one first, then by number of ranges.
+    std::vector<DomainLanes>
+        domains;  ///< The default one first, then by number of ranges, code last.
     std::vector<Lane> calls;
     uint32_t droppedCalls = 0;
     uint64_t count = 0;  ///< Of calls and ranges.

@@ -11,6 +11,7 @@
 #include "model/build/permute.h"
 #include "model/trace/ExtremesTree.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "model/trace/rangeDomains.h"
 
 namespace lanescope {
 
@@ -87,11 +88,14 @@ class WorkSpan {
     std::optional<ExtremesTree<int64_t>> starts_, ends_;
 };
 
-/// Rows of ranges (not marks) by thread, each thread's sorted by start as the table is.
+/// Rows of ranges (not marks) by thread, each thread's sorted by start as the table is. Python
+/// functions lie too deep in each other to be looked at on a GPU.
 RowsOfThreads rangesByThread(const Trace& trace) {
     RowsOfThreads rows(trace.threads.size(), LargeVector<uint32_t>(trace.memory.get()));
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
-        if (trace.nvtx.style[row] != NvtxStyle::Mark) rows[trace.nvtx.thread[row]].push_back(row);
+        if (trace.nvtx.style[row] != NvtxStyle::Mark &&
+            trace.strings.at(trace.nvtx.domain[row]) != pythonDomain)
+            rows[trace.nvtx.thread[row]].push_back(row);
     return rows;
 }
 

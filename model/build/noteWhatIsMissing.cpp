@@ -32,6 +32,11 @@ void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& he
                  count.untimed});
 }
 
+bool isNoted(std::span<const HealthNote> health, HealthCode code) {
+    return std::any_of(health.begin(), health.end(),
+                       [code](const HealthNote& note) { return note.code == code; });
+}
+
 bool isNoted(std::span<const HealthNote> health, HealthCode code, int64_t globalPid) {
     return std::any_of(health.begin(), health.end(), [&](const HealthNote& note) {
         return note.code == code && note.globalPid == globalPid;
@@ -45,9 +50,13 @@ void noteWhatIsMissing(std::span<const EventCount> counts, std::span<const Proce
     noteUntimed(counts, health);
     if (std::all_of(counts.begin(), counts.end(),
                     [](const EventCount& each) { return each.total == 0; }))
-        health.push_back({Severity::Warning, HealthCode::NoEvents,
-                          "This trace holds no events: no CUDA work, API call or NVTX range was "
-                          "recorded."});
+        health.push_back(
+            {Severity::Warning, HealthCode::NoEvents,
+             isNoted(health, HealthCode::NotShown)
+                 ? "Of this trace nothing can be shown: it holds no CUDA work, API call "
+                   "or NVTX range, but what is listed as not shown."
+                 : "This trace holds no events: no CUDA work, API call or NVTX range "
+                   "was recorded."});
     for (const Process& process : processes)
         if (process.endedAbnormally &&
             !isNoted(health, HealthCode::ProcessEndedAbnormally, process.globalPid))

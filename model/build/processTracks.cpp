@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "model/build/TrackBuilding.h"
+#include "model/trace/rangeDomains.h"
 
 namespace lanescope {
 
@@ -14,8 +15,12 @@ namespace {
 constexpr size_t unfoldedThreads = 2;
 
 void addDomainTrack(Trace& trace, uint32_t thread, int32_t parent, DomainLanes& work) {
+    const std::string_view domain = trace.strings.at(work.domain);
     std::string title = "NVTX";
-    if (work.domain != 0) title += fmt::format(": {}", trace.strings.at(work.domain));
+    if (isOfTorch(domain))
+        title = domain;
+    else if (work.domain != 0)
+        title += fmt::format(": {}", domain);
     const uint32_t track = addTrack(trace, TrackKind::ThreadNvtx, thread, parent, std::move(title));
     trace.tracks[track].lanes = std::move(work.lanes);
     noteDropped(trace, track, work.droppedCount);

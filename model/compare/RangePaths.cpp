@@ -6,6 +6,7 @@
 
 #include "model/steps/nameWords.h"
 #include "model/steps/rangePattern.h"
+#include "model/trace/rangeDomains.h"
 
 namespace lanescope::compare {
 
@@ -51,10 +52,12 @@ RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
       stretches_(trace.threads.size(), Stretches(trace.memory.get())) {
     std::vector<LargeVector<uint32_t>> rows(trace.threads.size(),
                                             LargeVector<uint32_t>(trace.memory.get()));
-    for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
-        if (trace.nvtx.style[row] == NvtxStyle::PushPop &&
-            trace.strings.at(trace.nvtx.domain[row]) != "NCCL")
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
+        const std::string_view domain = trace.strings.at(trace.nvtx.domain[row]);
+        if (trace.nvtx.style[row] == NvtxStyle::PushPop && domain != ncclDomain &&
+            domain != pythonDomain)
             rows[trace.nvtx.thread[row]].push_back(row);
+    }
     for (const LargeVector<uint32_t>& ofThread : rows) addThread(trace, ofThread);
 }
 

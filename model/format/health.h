@@ -175,6 +175,14 @@ enum class HealthCode : uint16_t {
     PagesDamaged,
     TraceChanged,
     ChecksumsDamaged,
+    // Of files of other tools.
+    JsonDamaged,
+    FileCut,
+    CallsWithoutWork,
+    WorkWithoutCall,
+    StreamOverlap,
+    CoarseTimes,
+    NotShown,
 };
 
 /// A code, what files call it, and what its notes are about.
@@ -277,10 +285,17 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::PagesDamaged, "pages-damaged"},
     HealthCodeName{HealthCode::TraceChanged, "trace-changed"},
     HealthCodeName{HealthCode::ChecksumsDamaged, "checksums-damaged"},
+    HealthCodeName{HealthCode::JsonDamaged, "json-damaged"},
+    HealthCodeName{HealthCode::FileCut, "file-cut"},
+    HealthCodeName{HealthCode::CallsWithoutWork, "calls-without-work"},
+    HealthCodeName{HealthCode::WorkWithoutCall, "work-without-call"},
+    HealthCodeName{HealthCode::StreamOverlap, "stream-overlap"},
+    HealthCodeName{HealthCode::CoarseTimes, "coarse-times"},
+    HealthCodeName{HealthCode::NotShown, "not-shown"},
 };
 
 /// How many codes there are, `Unknown` included.
-inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::ChecksumsDamaged) + 1;
+inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::NotShown) + 1;
 
 namespace detail {
 constexpr bool areHealthCodesInOrder() {

@@ -67,6 +67,7 @@ Result<size_t> UnpackedStream::read(std::span<char> bytes) {
     gzerror(file, &code);
     if (code == Z_ERRNO) return fail("Cannot read {}: {}.", path_.string(), std::strerror(errno));
     if (code == Z_MEM_ERROR) return fail("{} cannot be unpacked: memory is short.", path_.string());
+    if (code == Z_BUF_ERROR && count > 0) return static_cast<size_t>(count);
     if (code == Z_BUF_ERROR)
         return fail("The compressed file {} is cut short. Copy it again.", path_.string());
     if (code != Z_OK && code != Z_STREAM_END)

@@ -23,7 +23,7 @@ class UnpackedStream {
     static Result<UnpackedStream> open(int descriptor, const std::filesystem::path& path);
 
     /// Takes the next bytes: as many as fit, fewer at the end only, and then none. Errors: damaged,
-    /// cut short, not readable.
+    /// cut short, not readable; of what is cut short first all that is there is taken.
     Result<size_t> read(std::span<char> bytes);
     /// How much of the file was read, in [0, 1].
     double fractionRead() const;

@@ -5,31 +5,39 @@ namespace lanescope {
 
 namespace {
 
-/// The keys that such files begin with: torch.profiler's own before the events, and theirs.
-Result<bool> isChromeTrace(TraceSource& source) {
-    const std::string_view start = source.start();
-    const size_t first = start.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos || (start[first] != '{' && start[first] != '['))
-        return false;
-    for (const std::string_view key :
-         {"\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\"", "\"ph\""})
-        if (start.find(key) != std::string_view::npos) return true;
-    return false;
-}
-
 Result<bool> isXplane(TraceSource& source) {
     return source.path().filename().string().ends_with(".xplane.pb") && !source.startsLikeSqlite();
 }
 
+Result<bool> isNvvpSession(TraceSource& source) {
+    return source.start().starts_with("<?xml") &&
+           source.start().find("<session") != std::string_view::npos;
+}
+
+Result<bool> isNvprofLog(TraceSource& source) {
+    const std::filesystem::path ending = source.path().extension();
+    const std::string_view start = source.start();
+    return (ending == ".nvvp" || ending == ".nvprof") && !source.startsLikeSqlite() &&
+           start.starts_with(std::string_view("\0\4", 2));
+}
+
 }  // namespace
 
-const TraceFormat chromeFormat{
-    "chrome-json", "a JSON trace, such as torch.profiler writes",
-    {".json"},     isChromeTrace,
-    nullptr,       "open it with ui.perfetto.dev, or record the program with \"lanescope record\""};
 const TraceFormat xplaneFormat{
     "xplane",       "an XPlane profile of JAX or TensorFlow",
     {".xplane.pb"}, isXplane,
     nullptr,        "open it with TensorBoard, or record the program with \"lanescope record\""};
+
+const TraceFormat nvvpSessionFormat{
+    "nvvp-session", "a session of NVIDIA's Visual Profiler, which holds settings and no data",
+    {".nvvp"},      isNvvpSession,
+    nullptr,        "open the .nvprof file that lies beside it, or was imported into it"};
+const TraceFormat nvprofLogFormat{
+    "nvprof-log",
+    "a log of nvprof from before CUDA 7",
+    {".nvvp", ".nvprof"},
+    isNvprofLog,
+    nullptr,
+    "only the Visual Profiler of that time reads it; have it export the profile, or record anew"};
 
 }  // namespace lanescope

@@ -5,11 +5,13 @@
 
 namespace lanescope {
 
-// Files of other tools that hold no tables. None of them can be read.
+// Files of other tools that are known by name only.
 
-/// JSON of trace events, as torch.profiler writes it and `lanescope export` does, too.
-extern const TraceFormat chromeFormat;
 /// What the profilers of JAX and TensorFlow write.
 extern const TraceFormat xplaneFormat;
+/// What the Visual Profiler keeps of a session: settings, and no data.
+extern const TraceFormat nvvpSessionFormat;
+/// What nvprof wrote before it wrote SQLite.
+extern const TraceFormat nvprofLogFormat;
 
 }  // namespace lanescope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/load/sqliteFormats.h"
 
+#include "model/load/nvprof/readNvprofTrace.h"
 #include "model/load/sqlite/SqliteKind.h"
 #include "model/load/sqlite/readSqliteTrace.h"
 
@@ -24,6 +25,12 @@ Result<void> readTables(TraceSource& source, TraceBuilder& builder, const LoadPr
     return readSqliteTrace(**database, builder, source.threads(), progress);
 }
 
+Result<void> readNvprof(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    const Result<const Database*> database = source.database();
+    if (!database) return fail(database.error());
+    return readNvprofTrace(**database, builder, source.threads(), progress);
+}
+
 Result<bool> isNsightReport(TraceSource& source) {
     const std::filesystem::path ending = source.path().extension();
     return (ending == ".nsys-rep" || ending == ".qdrep") && !source.startsLikeSqlite();
@@ -45,8 +52,7 @@ const TraceFormat nvprofFormat{"nvprof",
                                "a profile of nvprof",
                                {".nvprof", ".nvvp"},
                                isOfKind<SqliteKind::Nvprof>,
-                               nullptr,
-                               "it cannot be read; record the program with \"lanescope record\""};
+                               readNvprof};
 const TraceFormat rocmFormat{"rocm",          "a profile of AMD's ROCm",
                              {".db", ".rpd"}, isOfKind<SqliteKind::Rocm>,
                              nullptr,         "it cannot be read; traces are of NVIDIA GPUs"};

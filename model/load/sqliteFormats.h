@@ -11,8 +11,7 @@ namespace lanescope {
 extern const TraceFormat lanescopeFormat;
 /// What `nsys export --type sqlite` writes.
 extern const TraceFormat nsightFormat;
-/// What nvprof wrote, which has some tables of the same names with other columns. It cannot be
-/// read.
+/// What nvprof wrote, which has some tables of the same names with other columns.
 extern const TraceFormat nvprofFormat;
 /// What ROCm's profilers write: rocpd, or RPD before it. It cannot be read.
 extern const TraceFormat rocmFormat;

@@ -8,14 +8,16 @@
 
 #include "model/load/TraceFormat.h"
 #include "model/load/foreignFormats.h"
+#include "model/load/jsonFormat.h"
 #include "model/load/sqliteFormats.h"
 
 namespace lanescope {
 
 namespace {
 
-constexpr std::array knownFormats{&lanescopeFormat,    &nsightFormat, &nvprofFormat, &rocmFormat,
-                                  &nsightReportFormat, &chromeFormat, &xplaneFormat};
+constexpr std::array knownFormats{&lanescopeFormat, &nsightFormat,      &nvprofFormat,
+                                  &chromeFormat,    &rocmFormat,        &nsightReportFormat,
+                                  &xplaneFormat,    &nvvpSessionFormat, &nvprofLogFormat};
 
 /// "a, b or c".
 std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {

@@ -9,6 +9,7 @@
 
 #include "model/steps/nameWords.h"
 #include "model/steps/rangePattern.h"
+#include "model/trace/rangeDomains.h"
 #include "model/values/Statistics.h"
 
 namespace lanescope {
@@ -42,7 +43,7 @@ bool holdsAny(const std::vector<std::string>& words,
 
 bool isClosedRange(const Trace& trace, uint32_t row) {
     return trace.nvtx.style[row] != NvtxStyle::Mark && trace.nvtx.isOpen[row] == 0 &&
-           trace.strings.at(trace.nvtx.domain[row]) != "NCCL";
+           trace.strings.at(trace.nvtx.domain[row]) != ncclDomain;
 }
 
 /// Takes the ranges of one pattern in one process, by start.
@@ -90,6 +91,7 @@ std::map<std::string, RangesByProcess> rangesByPattern(const Trace& trace) {
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         const StringIndex text = trace.nvtx.text[row];
         if (!isClosedRange(trace, row) || text >= known.size()) continue;
+        if (tellsOfCode(trace.strings.at(trace.nvtx.domain[row]))) continue;
         if (!known[text]) known[text] = &byPattern[rangePattern(trace.strings.at(text))];
         (*known[text])[trace.threads[trace.nvtx.thread[row]].process].add(trace, row);
     }

@@ -19,7 +19,7 @@ struct StepRanges {
 };
 
 /// The name pattern that looks most like the steps of the run; empty if none does. Ranges that were
-/// never closed and NCCL's own do not count.
+/// never closed, NCCL's own, operators and Python functions do not count.
 ///
 /// The ranges of a pattern can be steps if there are at least three in a process, most of them
 /// launch work for its GPUs before the next begins, most of the later half begin about as long

@@ -27,7 +27,8 @@ int64_t modifiedNs(const struct stat& status);
 /// Whether the disk has room for these bytes of a file, kept for it from now on.
 bool reserveRoom(int file, int64_t offset, int64_t bytes);
 
-/// Gives the room of these bytes back, which are zero from now on; false where holes cannot be made.
+/// Gives the room of these bytes back, which are zero from now on; false where holes cannot be
+/// made.
 bool giveRoomBack(int file, int64_t offset, int64_t bytes);
 
 /// Whether an open file stays what it is, whatever others do by its name: on file systems of this

@@ -65,7 +65,7 @@ class tst_TraceFormats : public QObject {
     void aFileIsOfOneFormatAtMost();
     void whatNobodyKnowsGetsASentence_data();
     void whatNobodyKnowsGetsASentence();
-    void aProfileOfNvprofIsRefusedByItsName();
+    void aProfileOfNvprofIsNotTakenForAnExport();
     void aStreamIsReadTheSamePackedOrNot();
     void helpAndDialogsNameWhatCanBeRead();
 
@@ -98,6 +98,10 @@ void tst_TraceFormats::initTestCase() {
         "{\n \"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]}");
     writeFile(folder_ / "list.json", "[{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]");
     writeFile(folder_ / "other.json", "{\"name\": \"no trace\"}");
+    writeFile(folder_ / "mid.json", "INFO: started\n{\"schemaVersion\": 1, \"traceEvents\": []}");
+    writeFile(folder_ / "session.nvvp",
+              "<?xml version=\"1.0\"?>\n<session version=\"2\" name=\"a.nvvp\">\n</session>");
+    writeFile(folder_ / "log.nvvp", std::string("\0\4\0\0\4\0", 6));
     writeFile(folder_ / "host.xplane.pb", "\n\x0e/host:metadata");
     writeFile(folder_ / "run.nsys-rep", std::string(5000, '\x17'));
     writeFile(folder_ / "empty", "");
@@ -116,7 +120,10 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
                                                       {"newer.db", "rocm"},
                                                       {"torch.json", "chrome-json"},
                                                       {"list.json", "chrome-json"},
+                                                      {"mid.json", "chrome-json"},
                                                       {"other.json", ""},
+                                                      {"session.nvvp", "nvvp-session"},
+                                                      {"log.nvvp", "nvprof-log"},
                                                       {"host.xplane.pb", "xplane"},
                                                       {"text", ""},
                                                       {"run.nsys-rep", "nsight-report"},
@@ -128,7 +135,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
         compress(plain, packed);
         QTest::addRow("%s", name.c_str()) << QString(plain.c_str()) << QString(format.c_str());
         // What is compressed is no longer called by its ending.
-        const bool goesByName = format == "nsight-report" || format == "xplane";
+        const bool goesByName =
+            format == "nsight-report" || format == "xplane" || format == "nvprof-log";
         QTest::addRow("%s.gz", name.c_str())
             << QString(packed.c_str()) << QString(goesByName ? "" : format.c_str());
     }
@@ -149,7 +157,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
     if (!format.isEmpty()) expected.push_back(format.toStdString());
     QCOMPARE(takersOf(file.toStdString()), expected);
     const Result<TracePtr> trace = loadTrace(file.toStdString());
-    QCOMPARE(trace.has_value(), format == "lanescope" || format == "nsight-sqlite");
+    const QStringList readable{"lanescope", "nsight-sqlite", "nvprof", "chrome-json"};
+    QCOMPARE(trace.has_value(), readable.contains(format));
     if (!trace) QVERIFY(trace.error().sentence.find(file.toStdString()) != std::string::npos);
 }
 
@@ -157,24 +166,34 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("sentence");
     QTest::newRow("text") << "text"
-                          << "%1 is not a trace: it is neither a Lanescope trace nor an SQLite "
-                             "export of Nsight Systems.";
+                          << "%1 is not a trace: it is neither a Lanescope trace, an SQLite "
+                             "export of Nsight Systems, a profile of nvprof nor a JSON trace, such "
+                             "as torch.profiler writes.";
     QTest::newRow("packed text") << "text.gz"
                                  << "%1 is not a trace: what is compressed in it is neither a "
-                                    "Lanescope trace nor an SQLite export of Nsight Systems.";
+                                    "Lanescope trace, an SQLite export of Nsight Systems, a "
+                                    "profile of nvprof nor a JSON trace, such as torch.profiler "
+                                    "writes.";
     QTest::newRow("packed nothing") << "empty.gz"
                                     << "%1 is not a trace: what is compressed in it is neither a "
-                                       "Lanescope trace nor an SQLite export of Nsight Systems.";
+                                       "Lanescope trace, an SQLite export of Nsight Systems, a "
+                                       "profile of nvprof nor a JSON trace, such as "
+                                       "torch.profiler writes.";
     QTest::newRow("other tables") << "bookmarks.db"
-                                  << "%1 is not a trace: it is neither a Lanescope trace nor an "
-                                     "SQLite export of Nsight Systems.";
+                                  << "%1 is not a trace: it is neither a Lanescope trace, an "
+                                     "SQLite export of Nsight Systems, a profile of nvprof nor a "
+                                     "JSON trace, such as torch.profiler writes.";
     QTest::newRow("ROCm") << "results.db"
                           << "%1 is a profile of AMD's ROCm: it cannot be read; traces are of "
                              "NVIDIA GPUs.";
-    QTest::newRow("torch.profiler")
-        << "torch.json"
-        << "%1 is a JSON trace, such as torch.profiler writes: open it with ui.perfetto.dev, or "
-           "record the program with \"lanescope record\".";
+    QTest::newRow("session of the Visual Profiler")
+        << "session.nvvp"
+        << "%1 is a session of NVIDIA's Visual Profiler, which holds settings and no data: open "
+           "the .nvprof file that lies beside it, or was imported into it.";
+    QTest::newRow("log of an early nvprof")
+        << "log.nvvp"
+        << "%1 is a log of nvprof from before CUDA 7: only the Visual Profiler of that time reads "
+           "it; have it export the profile, or record anew.";
     QTest::newRow("JAX") << "host.xplane.pb"
                          << "%1 is an XPlane profile of JAX or TensorFlow: open it with "
                             "TensorBoard, or record the program with \"lanescope record\".";
@@ -193,14 +212,10 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence() {
     QCOMPARE(QString::fromStdString(trace.error().sentence), sentence.arg(path.c_str()));
 }
 
-void tst_TraceFormats::aProfileOfNvprofIsRefusedByItsName() {
-    const fs::path path = folder_ / "old.nvprof";
-    const Result<TracePtr> trace = loadTrace(path);
-    QVERIFY(!trace);
-    QCOMPARE(trace.error().sentence,
-             path.string() +
-                 " is a profile of nvprof: it cannot be read; record the program with "
-                 "\"lanescope record\".");
+void tst_TraceFormats::aProfileOfNvprofIsNotTakenForAnExport() {
+    const Result<TracePtr> trace = loadTrace(folder_ / "old.nvprof");
+    QVERIFY(trace);
+    QCOMPARE((*trace)->producer, std::string("nvprof"));
 }
 
 void tst_TraceFormats::aStreamIsReadTheSamePackedOrNot() {
@@ -229,10 +244,14 @@ void tst_TraceFormats::aStreamIsReadTheSamePackedOrNot() {
 }
 
 void tst_TraceFormats::helpAndDialogsNameWhatCanBeRead() {
-    QCOMPARE(readableFormats(), "A Lanescope trace, or an SQLite export of Nsight Systems");
+    QCOMPARE(
+        readableFormats(),
+        "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, or a JSON "
+        "trace, such as torch.profiler writes");
     const QStringList patterns = QString::fromStdString(formatPatterns()).split(' ');
     QVERIFY(patterns.contains("*.sqlite") && patterns.contains("*.sqlite.gz"));
-    QVERIFY(!patterns.contains("*.nvprof"));
+    QVERIFY(patterns.contains("*.nvprof") && patterns.contains("*.json.gz"));
+    QVERIFY(!patterns.contains("*.nsys-rep"));
     QCOMPARE(patterns.size(), QSet<QString>(patterns.begin(), patterns.end()).size());
 }
 

@@ -5,6 +5,7 @@
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/allTables.h"
 #include "model/load/sqlite/LoadContext.h"
+#include "model/load/sqlite/notShown.h"
 #include "model/load/sqlite/readers.h"
 
 namespace lanescope {
@@ -41,6 +42,7 @@ void readEverything(LoadContext& context) {
     readRecordedTime(context, directory);
     readCounters(context, directory);
     readOverhead(context);
+    noteNotShownOfNsight(context);
 }
 
 /// Says where the file is not what was recorded.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "model/load/json/JsonEvents.h"
+#include "model/load/json/JsonIdentities.h"
+
+namespace lanescope {
+
+/// What a JSON trace gives to a trace, beside the events.
+struct JsonGiving {
+    JsonEvents& events;
+    JsonIdentities& identities;
+    TraceBuilder& builder;
+    int64_t zeroNs = 0;  ///< Of the trace, on the clock of the file.
+    int rank = -1;       ///< Of the process among all ranks; -1 if not known.
+};
+
+/// What was found on the way.
+struct JsonFindings {
+    int64_t workWithoutCall = 0, callsWithoutWork = 0;
+    int64_t overlaps = 0, longestOverlapNs = 0;  ///< Of work on one stream.
+    int64_t edgesWithoutOther = 0;               ///< Ends of ranges that never began.
+};
+
+// Each gives the events of some kinds to the builder, and lets go of those that no other needs.
+// O(n log n). The order is that below.
+
+/// Looks how work and calls fit together.
+void lookAtWork(JsonGiving& giving, JsonFindings& findings);
+void giveGpuWork(JsonGiving& giving);
+void giveCalls(JsonGiving& giving);
+/// Annotations, operators and with them collective operations, Python functions and all others.
+void giveRanges(JsonGiving& giving);
+void giveEdges(JsonGiving& giving, JsonFindings& findings);
+void giveCounters(JsonGiving& giving);
+
+}  // namespace lanescope

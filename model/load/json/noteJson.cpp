@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "model/load/json/describeJson.h"
+#include "model/values/formatTable.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Adds what the trace is to say of a file.
+class Notes {
+  public:
+    explicit Notes(TraceBuilder& builder) : builder_(builder) {}
+
+    void add(Severity severity, HealthCode code, std::string sentence,
+             std::optional<int64_t> count = {}) {
+        builder_.note({severity, code, std::move(sentence), {}, {}, count});
+    }
+    /// `rows` of what is in the file and not in the trace.
+    void notShown(int64_t rows, std::string_view what) {
+        if (rows > 0)
+            add(Severity::Info, HealthCode::NotShown,
+                fmt::format("Not shown here: {} {}.", formatCount(rows), what), rows);
+    }
+
+  private:
+    TraceBuilder& builder_;
+};
+
+void noteDamage(const JsonFile& file, const JsonDamage& damage, Notes& notes) {
+    if (damage.places > 0)
+        notes.add(Severity::Warning, HealthCode::JsonDamaged,
+                  fmt::format("The file is damaged in {} place{}: {} bytes in all could not be "
+                              "read, the first of them at byte {}. What is whole is shown.",
+                              formatCount(damage.places), damage.places == 1 ? "" : "s",
+                              formatCount(damage.bytes),
+                              formatCount(static_cast<int64_t>(damage.firstAt))),
+                  damage.places);
+    if (file.isBesideDamaged)
+        notes.add(
+            Severity::Warning, HealthCode::JsonDamaged,
+            "Some of what the file says beside its events is damaged, so that it may be shown "
+            "without GPUs, ranks or its time of day.");
+    if (file.isTooLong)
+        notes.add(Severity::Warning, HealthCode::FileCut,
+                  fmt::format("Only the first {} of the file are shown.",
+                              formatBytes(static_cast<int64_t>(file.bytes))));
+    else if (!file.isClosed)
+        notes.add(
+            Severity::Warning, HealthCode::FileCut,
+            fmt::format("The file ends in the middle, after {} bytes: events are missing at "
+                        "its end.{}{}",
+                        formatCount(static_cast<int64_t>(file.bytes)), file.readError ? " " : "",
+                        file.readError ? file.readError->sentence : ""));
+}
+
+void noteFit(const JsonFindings& findings, Notes& notes) {
+    if (findings.callsWithoutWork > 0)
+        notes.add(
+            Severity::Info, HealthCode::CallsWithoutWork,
+            fmt::format("{} calls launch GPU work that is not in the file: the profiler leaves "
+                        "out what ran when it had ended.",
+                        formatCount(findings.callsWithoutWork)),
+            findings.callsWithoutWork);
+    if (findings.workWithoutCall > 0)
+        notes.add(Severity::Info, HealthCode::WorkWithoutCall,
+                  fmt::format("{} pieces of GPU work have no call in the file: what was launched "
+                              "before the profiler began, or by a CUDA graph.",
+                              formatCount(findings.workWithoutCall)),
+                  findings.workWithoutCall);
+    if (findings.overlaps > 0)
+        notes.add(
+            Severity::Info, HealthCode::StreamOverlap,
+            fmt::format("{} pieces of GPU work begin before the one before them on their "
+                        "stream ends, by up to {}; they are drawn below it.",
+                        formatCount(findings.overlaps), formatDuration(findings.longestOverlapNs)),
+            findings.overlaps);
+}
+
+}  // namespace
+
+void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& giving) {
+    Notes notes(giving.builder);
+    const JsonTally& tally = giving.events.tally;
+    noteDamage(file, giving.events.damage(), notes);
+    noteFit(findings, notes);
+    giving.builder.skip("events without a time", tally.untimed);
+    giving.builder.skip("events", giving.events.leftOut());
+    giving.builder.skip("ends of ranges that never began", findings.edgesWithoutOther);
+    giving.builder.ignore("durations below 0", tally.negative);
+    if (tally.overheadNs > 0)
+        notes.add(Severity::Info, HealthCode::ProfilerOverhead,
+                  fmt::format("The profiler itself took {} now and then, {} in all.",
+                              formatCount(tally.overheads), formatDuration(tally.overheadNs)));
+    if (tally.fractions == 0 && !giving.events.isEmpty())
+        notes.add(Severity::Info, HealthCode::CoarseTimes,
+                  "All times of the file are whole microseconds: what takes less is shown as 0 or "
+                  "1 \u00b5s.");
+    notes.notShown(tally.forwardBackward / 2, "arrows from an operator to its backward");
+    notes.notShown(tally.callStacks, "call stacks of operators");
+    notes.notShown(tally.otherFlows, "ends of arrows between events");
+    notes.notShown(tally.unknown, "events of a kind that this program does not know");
+}
+
+}  // namespace lanescope

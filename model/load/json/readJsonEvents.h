@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "model/build/LoadProgress.h"
+#include "model/format/Result.h"
+#include "model/load/json/JsonEvents.h"
+#include "model/load/json/TopLevel.h"
+
+namespace lanescope {
+
+/// The bytes of a file from first to last; as `TraceSource::read`.
+using ByteSource = std::function<Result<size_t>(std::span<char>)>;
+
+/// How far a file could be read.
+struct JsonFile {
+    TopLevelFacts facts;
+    bool isClosed = false;           ///< It ends where a trace does, and not in the middle.
+    bool isBesideDamaged = false;    ///< Some of what stands beside the events.
+    bool isTooLong = false;          ///< The rest of it was left.
+    uint64_t bytes = 0;              ///< Unpacked.
+    std::optional<Error> readError;  ///< Why there is no more of it.
+};
+
+/// Reads a trace of JSON, of which nobody vouches for a byte, into `events`. Its events are scanned
+/// in pieces by up to `threads` threads, and taken in the order of the file. Fails if no byte can
+/// be read, and if it is cancelled. Memory beside the events is bounded.
+Result<JsonFile> readJsonEvents(const ByteSource& source, JsonEvents& events, unsigned threads,
+                                const std::function<bool()>& isWanted);
+
+}  // namespace lanescope

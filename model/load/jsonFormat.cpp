@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/load/jsonFormat.h"
+
+#include <algorithm>
+#include <array>
+
+#include "model/load/json/readJsonTrace.h"
+
+namespace lanescope {
+
+namespace {
+
+/// The keys that such files begin with: torch.profiler's own before the events, and theirs. Of a
+/// file whose first byte is damaged two must be there.
+Result<bool> isChromeTrace(TraceSource& source) {
+    constexpr std::array<std::string_view, 8> keys{"\"traceEvents\"",
+                                                   "\"schemaVersion\"",
+                                                   "\"deviceProperties\"",
+                                                   "\"distributedInfo\"",
+                                                   "\"baseTimeNanoseconds\"",
+                                                   "\"displayTimeUnit\"",
+                                                   "\"ph\"",
+                                                   "\"ts\""};
+    const std::string_view start = source.start();
+    const size_t first = start.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos || source.startsLikeSqlite()) return false;
+    const auto found = std::count_if(keys.begin(), keys.end(), [start](std::string_view key) {
+        return start.find(key) != std::string_view::npos;
+    });
+    return found > (start[first] == '{' || start[first] == '[' ? 0 : 1);
+}
+
+Result<void> readEvents(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    return readJsonTrace([&source](std::span<char> bytes) { return source.read(bytes); }, builder,
+                         source.threads(), [&source] { return source.fractionRead(); }, progress);
+}
+
+}  // namespace
+
+const TraceFormat chromeFormat{"chrome-json",
+                               "a JSON trace, such as torch.profiler writes",
+                               {".json"},
+                               isChromeTrace,
+                               readEvents};
+
+}  // namespace lanescope

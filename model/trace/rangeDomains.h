@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace lanescope {
+
+// Domains of ranges that mean something to this program. In the others stands what the program that
+// was recorded says of itself.
+
+/// NCCL's own.
+inline constexpr std::string_view ncclDomain = "NCCL";
+/// What a program of PyTorch calls parts of its run (`record_function`), and PyTorch does.
+inline constexpr std::string_view annotationDomain = "PyTorch";
+/// Operators of PyTorch, each call of one.
+inline constexpr std::string_view operatorDomain = "PyTorch operators";
+/// Python functions, each call of one.
+inline constexpr std::string_view pythonDomain = "Python functions";
+/// Annotations as they are on the GPU, in files that hold nothing of the CPU.
+inline constexpr std::string_view gpuAnnotationDomain = "PyTorch on the GPU";
+
+/// Whether ranges of that domain say which code ran, and not what the program calls its parts:
+/// steps are not looked for among them.
+constexpr bool tellsOfCode(std::string_view domain) {
+    return domain == operatorDomain || domain == pythonDomain;
+}
+
+/// Whether no NVTX had a part in ranges of that domain.
+constexpr bool isOfTorch(std::string_view domain) {
+    return tellsOfCode(domain) || domain == annotationDomain || domain == gpuAnnotationDomain;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <zlib.h>
+
+#include <QtTest>
+#include <array>
+#include <fstream>
+#include <random>
+
+#include "model/load/loadTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
+#include "tests/support/torchTrace.h"
+
+using namespace lanescope;
+using namespace lanescope::torchTrace;
+namespace fs = std::filesystem;
+
+class tst_JsonDamage : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void damageCostsWhatIsDamaged_data();
+    void damageCostsWhatIsDamaged();
+    void aFileThatEndsInTheMiddleKeepsWhatIsWhole();
+    void severalPiecesAreOneFile();
+    void anyDamageKeepsTheRest();
+    void deepAndLongIsNoTrouble();
+};
+
+void tst_JsonDamage::damageCostsWhatIsDamaged_data() {
+    QTest::addColumn<QString>("damaged");
+    QTest::addColumn<int>("lost");
+    QTest::addColumn<bool>("isNoted");
+    const QString whole =
+        QString::fromStdString(traceOf(smallRun(), "  \"distributedInfo\": {\"rank\": 2},\n"));
+    const auto row = [&](const char* name, const QString& from, const QString& to, int lost,
+                         bool isNoted = true) {
+        QString text = whole;
+        const auto at = text.indexOf(from);
+        QVERIFY2(at >= 0, name);
+        text.replace(at, from.size(), to);
+        QTest::newRow(name) << text << lost << isNoted;
+    };
+    row("a quote in a name", "aten::mm", "aten::\"mm\" of", 1);
+    row("a path of Windows", "train.py", "C:\\Users\\x\\train.py", 0, false);
+    row("a log line", "  {\n    \"ph\": \"X\", \"cat\": \"kernel\"",
+        "WARNING: [x] {something} \"odd\"\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"", 0);
+    row("a value without quotes", "\"Memset (Device)\"", "Memset (Device)", 1);
+    row("a word without quotes", "\"cudaLaunchKernel\"", "cudaLaunchKernel", 0, false);
+    row("no closing brace", "\"cbid\": 211, \"correlation\": 77\n    }\n  }",
+        "\"cbid\": 211, \"correlation\": 77\n    }", 1);
+    row("a brace too many", "\"grid\": [512", "\"grid\": {[512", 1);
+    row("a bracket open", "[8, 16], [16, 4]]", "[8, 16], [16, 4]", 1);
+    row("the end in the middle", "    }\n  },\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"",
+        "    }\n  }]\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"", 0);
+    row("all ends in the middle", "    }\n  },\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"",
+        "    }\n  }]}\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"", 0);
+    row("the object ends before the events", "\"schemaVersion\": 1", "\"schemaVersion\": 1 }", 0);
+    row("no comma between events", "  },\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"",
+        "  }\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"", 0, false);
+    row("commas too many", "  },\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\"",
+        "  },,\n,  {\n    \"ph\": \"X\", \"cat\": \"kernel\"", 0, false);
+    row("a key twice", "\"correlation\": 77,", "\"correlation\": 1, \"correlation\": 77,", 0,
+        false);
+    row("damage before the events", "\"schemaVersion\": 1",
+        "\"job\": {\"a\" 1}, \"schemaVersion\": 1", 0);
+    row("any bytes", "aten::mm", QString::fromLatin1("aten\x01\n\xff"), 0, false);
+}
+
+void tst_JsonDamage::damageCostsWhatIsDamaged() {
+    QFETCH(QString, damaged);
+    QFETCH(int, lost);
+    QFETCH(bool, isNoted);
+    const TracePtr trace = loaded(damaged.toLatin1().toStdString());
+    QCOMPARE(eventsIn(*trace), smallRun().size() - static_cast<size_t>(lost));
+    QCOMPARE(hasNote(*trace, HealthCode::JsonDamaged), isNoted);
+    QVERIFY(!hasNote(*trace, HealthCode::FileCut));
+    QCOMPARE(trace->processes[0].rank, std::optional<int>(2));
+}
+
+void tst_JsonDamage::aFileThatEndsInTheMiddleKeepsWhatIsWhole() {
+    TemporaryFolder folder;
+    const std::string text = traceOf(manyOperators(3000));
+    const std::string half = text.substr(0, text.size() / 2);
+    size_t whole = 0;
+    for (size_t at = 0; (at = half.find("    }\n  },", at)) != std::string::npos; ++at) ++whole;
+    const TracePtr cut = loaded(half);
+    QCOMPARE(size_t{cut->nvtx.size()}, whole);
+    QVERIFY(sentenceOf(*cut, HealthCode::FileCut).find("ends in the middle") != std::string::npos);
+
+    const fs::path packed = folder / "run.json.gz";
+    const gzFile file = gzopen(packed.c_str(), "wb6");
+    gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+    gzclose(file);
+    const Result<TracePtr> full = loadTrace(packed);
+    QVERIFY(full);
+    QCOMPARE((*full)->nvtx.size(), 3000u);
+    fs::resize_file(packed, fs::file_size(packed) * 2 / 3);
+    const Result<TracePtr> torn = loadTrace(packed);
+    QVERIFY(torn);
+    QVERIFY((*torn)->nvtx.size() > 1500 && (*torn)->nvtx.size() < 2500);
+    QVERIFY(sentenceOf(**torn, HealthCode::FileCut).find("cut short") != std::string::npos);
+}
+
+void tst_JsonDamage::severalPiecesAreOneFile() {
+    TemporaryFolder folder;
+    const int count = 60'000;
+    const std::string text = traceOf(manyOperators(count));
+    QVERIFY(text.size() > (size_t{8} << 20));
+    const fs::path path = folder / "long.json";
+    std::ofstream(path, std::ios::binary) << text;
+    for (const unsigned threads : {1u, 4u}) {
+        LoadOptions options;
+        options.threads = threads;
+        const Result<TracePtr> trace = loadTrace(path, {}, options);
+        QVERIFY(trace);
+        QCOMPARE((*trace)->nvtx.size(), static_cast<uint32_t>(count));
+        for (uint32_t row = 0; row < 1000; ++row)
+            QCOMPARE((*trace)->nvtx.startNs[row], int64_t{row} * 10'000);
+        QVERIFY((*trace)->health.size() == 0);
+    }
+}
+
+/// Simulated damage of any kind; whatever it is, it costs the events that it lies in and those
+/// beside them.
+void tst_JsonDamage::anyDamageKeepsTheRest() {
+    const int count = 400;
+    const std::string text = traceOf(manyOperators(count));
+    std::mt19937 random(20);
+    const std::array<std::string, 10> junk{
+        "\"", "{", "}", "]", "[", "\\", "]}", ",", "{\"ph\": \"X\"", "INFO: a line\n"};
+    for (int round = 0; round < 600; ++round) {
+        std::string damaged = text;
+        const size_t at = random() % text.size();
+        if (round % 2 == 0)
+            damaged[at] = static_cast<char>(damaged[at] ^ (1 << (random() % 8)));
+        else
+            damaged.insert(at, junk[random() % junk.size()]);
+        TraceBuilder builder;
+        builder.setPath("run.json");
+        QVERIFY(readJsonTrace(std::string_view(damaged), builder));
+        const uint32_t kept = builder.trace().nvtx.size();
+        const std::string what = "round " + std::to_string(round) + " at " + std::to_string(at);
+        QVERIFY2(kept >= count - 2 && kept <= count + 1, what.c_str());
+    }
+}
+
+void tst_JsonDamage::deepAndLongIsNoTrouble() {
+    const std::string deep = std::string(1'000'000, '[');
+    const std::string longName(3'000'000, 'x');
+    const std::string manyDigits(1'000'000, '9');
+    std::vector<std::string> events = smallRun();
+    events.push_back(R"({"ph": "X", "name": "deep", "ts": 1, "dur": 1, "args": {"a": )" + deep +
+                     "}}");
+    events.push_back(slice("cpu_op", longName, "4000", "4001", "1000", "1"));
+    events.push_back(slice("cpu_op", "far", "4000", "4001", manyDigits, "1"));
+    events.push_back(slice("cpu_op", "after", "4000", "4001", "1000", "1"));
+    const TracePtr trace = loaded(traceOf(events));
+    QVERIFY(rangeCalled(*trace, "after") != noIndex);
+    QCOMPARE(rangeCalled(*trace, "deep"), noIndex);
+    QCOMPARE(rangeCalled(*trace, "far"), noIndex);
+    QCOMPARE(eventsIn(*trace), smallRun().size() + 2);
+    for (const char* text : {"{", "[", "[]", "{}", "[[", "{\"traceEvents\": [", "{\"traceEvents\"",
+                             "]", "[{\"ph\":\"X\"}", "[{\"ph\":\"X\",\"ts\":1e300}]"}) {
+        TraceBuilder builder;
+        QVERIFY(readJsonTrace(std::string_view(text), builder));
+        QVERIFY(builder.finish());
+    }
+}
+
+LANESCOPE_TEST(tst_JsonDamage, NoApplication)
+#include "tst_JsonDamage.moc"
