@@ -123,7 +123,7 @@ class Tables(WithTraces):
         comparison = json.loads(command("compare", self.nvlink.path, self.folder / "no-p2p.sqlite", "-f", "json"))
         rows = arrow.rows_of(self.nvlink.steps())
         self.assertIn("steps", json.dumps(comparison["baseline"]))
-        parts = [name for name in rows[0] if name.endswith("_ns") and name not in ("start_ns", "wall_ns")]
+        parts = [name for name in rows[0] if name.endswith("_ns") and name not in ("start_ns", "wall_ns", "on_cpu_ns")]
         self.assertGreater(len(parts), 8)
         for row in rows:
             self.assertEqual(sum(row[part] for part in parts), row["wall_ns"])
@@ -131,6 +131,8 @@ class Tables(WithTraces):
         self.assertEqual(len(rows), sum(len(worker["steps"]) for worker in workers))
         self.assertEqual([row["wall_ns"] for row in rows],
                          [step["wallNs"] for worker in workers for step in worker["steps"]])
+        self.assertEqual([row["on_cpu_ns"] for row in rows],
+                         [step["onCpuNs"] for worker in workers for step in worker["steps"]])
         self.assertEqual({row["step"] for row in arrow.rows_of(self.nvlink.steps(steps="3-4"))}, {3, 4})
 
     def test_an_explanation_is_that_of_the_command(self):
