@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/summary/reportList.h"
+#include "model/trace/communicatorId.h"
 #include "model/trace/matchCollectives.h"
 #include "model/values/Statistics.h"
 #include "model/values/significance.h"
@@ -25,10 +26,6 @@ struct Entries {
 
     bool isLast(size_t call) const { return enterNs[call] == latestNs && latestNs > earliestNs; }
 };
-
-std::string hexOf(uint64_t communicator) {
-    return fmt::format("0x{:016x}", communicator);
-}
 
 TimeRange rangeOfCall(const Trace& trace, uint32_t row) {
     const uint32_t nvtx = trace.nccl.nvtx[row];
@@ -84,7 +81,7 @@ void addNotes(const Trace& trace, const MatchedCollectives& matched,
         table.notes.push_back(fmt::format(
             "Calls of {} in communicator {} are left out: its ranks did not record the same "
             "ones.{}",
-            trace.strings.at(each.operation), hexOf(each.communicator),
+            trace.strings.at(each.operation), communicatorId(each.communicator),
             each.isNumbered ? ""
                             : " With record --nccl plugin NCCL numbers them, and those that all "
                               "ranks have count."));
@@ -134,7 +131,7 @@ ReportTable ncclLateness(const ReportQuery& query) {
         for (auto& [rank, late] : ranks) {
             const auto count = static_cast<int64_t>(late.lateNs.size());
             table.rows.push_back(
-                {hexOf(communicator), rankCell(query.trace, rank),
+                {communicatorId(communicator), rankCell(query.trace, rank),
                  int64_t{query.trace.processes[rank.process].pid}, count, late.lastCount,
                  100.0 * static_cast<double>(late.lastCount) / static_cast<double>(count),
                  quantileOf(late.lateNs, 0.5), quantileOf(late.lateNs, 0.9),
@@ -162,7 +159,7 @@ ReportTable ncclLatenessByCollective(const ReportQuery& query) {
         for (size_t call = 0; call < each.calls.size(); ++call) {
             const CollectiveCall& of = each.calls[call];
             const int64_t bytes = trace.nccl.bytes[of.row];
-            table.rows.push_back({hexOf(of.communicator),
+            table.rows.push_back({communicatorId(of.communicator),
                                   std::string(trace.strings.at(of.operation)), of.number,
                                   bytes < 0 ? Cell() : Cell(bytes), rankCell(trace, of.rank),
                                   int64_t{trace.processes[of.rank.process].pid}, each.enterNs[call],

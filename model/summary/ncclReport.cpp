@@ -8,6 +8,7 @@
 
 #include "model/summary/reportList.h"
 #include "model/trace/NcclBandwidth.h"
+#include "model/trace/communicatorId.h"
 #include "model/values/Statistics.h"
 
 namespace lanescope {
@@ -62,7 +63,7 @@ std::vector<Cell> rowOf(const Trace& trace, const Key& key, Calls& calls) {
         return calls.ratedNs == 0 ? none : Cell(rated / static_cast<double>(calls.ratedNs));
     };
     return {std::string(trace.strings.at(operation)),
-            communicator == 0 ? none : Cell(fmt::format("0x{:016x}", communicator)),
+            communicator == 0 ? none : Cell(communicatorId(communicator)),
             bytes < 0 ? none : Cell(bytes),
             text(datatype),
             text(algorithm),

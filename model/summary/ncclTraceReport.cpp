@@ -5,6 +5,7 @@
 
 #include "model/summary/reportList.h"
 #include "model/trace/NcclBandwidth.h"
+#include "model/trace/communicatorId.h"
 
 namespace lanescope {
 
@@ -29,32 +30,31 @@ std::vector<Cell> rowOf(const Trace& trace, uint32_t row) {
     const auto ifGpu = [&](int64_t figure) {
         return facts.operationCount == 0 ? none : Cell(figure);
     };
-    return {
-        range.startNs,
-        range.durationNs(),
-        std::string(trace.strings.at(nccl.operation[row])),
-        unlessNegative(nccl.bytes[row]),
-        text(facts.datatype),
-        unlessNegative(facts.count),
-        unlessNegative(facts.sequence),
-        text(facts.algorithm),
-        text(facts.protocol),
-        unlessNegative(facts.channels),
-        unlessNegative(facts.warps),
-        unlessNegative(facts.root),
-        unlessNegative(facts.peer),
-        unlessNegative(facts.rank),
-        unlessNegative(facts.rankCount),
-        ifGpu(facts.gpu.startNs),
-        ifGpu(facts.gpu.durationNs()),
-        unlessNegative(facts.waitedNs),
-        ifGpu(facts.sharedBy),
-        rate ? Cell(rate->algorithmGBps()) : none,
-        rate ? Cell(rate->busGBps()) : none,
-        int64_t{trace.processes[thread.process].pid},
-        int64_t{thread.tid},
-        nccl.communicator[row] == 0 ? none : Cell(fmt::format("0x{:016x}", nccl.communicator[row])),
-        text(facts.communicatorName)};
+    return {range.startNs,
+            range.durationNs(),
+            std::string(trace.strings.at(nccl.operation[row])),
+            unlessNegative(nccl.bytes[row]),
+            text(facts.datatype),
+            unlessNegative(facts.count),
+            unlessNegative(facts.sequence),
+            text(facts.algorithm),
+            text(facts.protocol),
+            unlessNegative(facts.channels),
+            unlessNegative(facts.warps),
+            unlessNegative(facts.root),
+            unlessNegative(facts.peer),
+            unlessNegative(facts.rank),
+            unlessNegative(facts.rankCount),
+            ifGpu(facts.gpu.startNs),
+            ifGpu(facts.gpu.durationNs()),
+            unlessNegative(facts.waitedNs),
+            ifGpu(facts.sharedBy),
+            rate ? Cell(rate->algorithmGBps()) : none,
+            rate ? Cell(rate->busGBps()) : none,
+            int64_t{trace.processes[thread.process].pid},
+            int64_t{thread.tid},
+            nccl.communicator[row] == 0 ? none : Cell(communicatorId(nccl.communicator[row])),
+            text(facts.communicatorName)};
 }
 
 constexpr size_t rowsPerPart = 8192;  // a row takes about a kilobyte

@@ -181,7 +181,8 @@ class tst_NcclPlugin : public QObject {
             QCOMPARE(detail(*trace, event, "NCCL operation"), std::string("AllReduce"));
             QCOMPARE(detail(*trace, event, "Algorithm"), std::string("RING, LL128"));
             QCOMPARE(detail(*trace, event, "Elements"), std::string("2,048 bfloat16"));
-            QCOMPARE(detail(*trace, event, "Communicator"), std::string("data parallel (0xabc)"));
+            QCOMPARE(detail(*trace, event, "Communicator"),
+                     std::string("data parallel (0x0000000000000abc)"));
             QCOMPARE(detail(*trace, event, "NCCL rank"), std::string("1 of 8"));
             QCOMPARE(detail(*trace, event, "Bus bandwidth"), std::string("14.00 GB/s"));
         }

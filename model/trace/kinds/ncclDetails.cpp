@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/trace/NcclBandwidth.h"
+#include "model/trace/communicatorId.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope {
@@ -17,7 +18,7 @@ std::string communicatorText(const Trace& trace, uint32_t row) {
     const uint64_t hash = trace.nccl.communicator[row];
     const std::string name(trace.strings.at(trace.nccl.facts[row].communicatorName));
     if (hash == 0) return name;
-    return name.empty() ? fmt::format("{:#x}", hash) : fmt::format("{} ({:#x})", name, hash);
+    return name.empty() ? communicatorId(hash) : fmt::format("{} ({})", name, communicatorId(hash));
 }
 
 std::string rankText(const NcclFacts& facts) {
