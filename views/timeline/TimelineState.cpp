@@ -29,6 +29,7 @@ void TimelineState::setTrace(TracePtr trace) {
     lowerCounters_ = trace_ ? counterPairs(trace_->counters).lowerOf : std::vector<uint32_t>();
     layout_.setTracks(trace_ ? std::span<const Track>(trace_->tracks) : std::span<const Track>());
     counterparts_.clear();
+    setOtherTrace(nullptr);
     filterText_.clear();
     setCurrentTrack(noIndex);
     scrollY_ = 0;
@@ -195,6 +196,32 @@ void TimelineState::setCurrentTrack(uint32_t track) {
 void TimelineState::setCounterparts(std::vector<uint32_t> tracks) {
     counterparts_ = std::move(tracks);
     emit layoutChanged();
+}
+
+CounterScale TimelineState::counterScale(LanePosition position) const {
+    std::vector<ScaledCounter> counters;
+    const auto add = [&counters](const Trace& trace, uint32_t counter) {
+        const CounterSeries& series = trace.counters[counter];
+        if (counters.empty() || counters.front().series->unit == series.unit)
+            counters.push_back({&series, trace.timelineRange()});
+    };
+    add(*trace_, counterIndexAt(position));
+    const LanePosition beside{position.track, 1 - position.lane};
+    if (const uint32_t counter = counterIndexAt(beside); counter != noIndex) add(*trace_, counter);
+    const uint32_t other = counterpartOf(position.track);
+    if (!otherTrace_ || other >= otherTrace_->tracks.size()) return scaleOf(counters);
+    const Track& track = otherTrace_->tracks[other];
+    if (track.kind != TrackKind::Counter) return scaleOf(counters);
+    add(*otherTrace_, track.subject);
+    if (const uint32_t lower = otherLowerCounters_[track.subject]; lower != noIndex)
+        add(*otherTrace_, lower);
+    return scaleOf(counters);
+}
+
+void TimelineState::setOtherTrace(TracePtr trace) {
+    otherTrace_ = std::move(trace);
+    otherLowerCounters_ =
+        otherTrace_ ? counterPairs(otherTrace_->counters).lowerOf : std::vector<uint32_t>();
 }
 
 uint32_t TimelineState::counterpartOf(uint32_t track) const {

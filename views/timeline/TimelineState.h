@@ -13,6 +13,7 @@
 #include "model/trace/Trace.h"
 #include "model/trace/healthPlaces.h"
 #include "views/theme/Theme.h"
+#include "views/timeline/CounterScale.h"
 #include "views/timeline/SliceColors.h"
 #include "views/timeline/TimeScale.h"
 #include "views/timeline/TrackLayout.h"
@@ -92,6 +93,11 @@ class TimelineState : public QObject {
     /// another trace.
     void setCounterparts(std::vector<uint32_t> tracks);
     uint32_t counterpartOf(uint32_t track) const;
+    /// The trace that the counterparts are of; null without one.
+    void setOtherTrace(TracePtr trace);
+    /// Of the counter in a lane, together with what stands beside it to be compared: the other
+    /// direction of its link, and its counterparts in the other trace.
+    CounterScale counterScale(LanePosition position) const;
     /// There is another trace, and it has nothing like this track.
     bool isUnmatched(uint32_t track) const;
     /// The colour of the bar beside each track that says whose it is; invalid for none.
@@ -162,6 +168,8 @@ class TimelineState : public QObject {
     int64_t timeOriginNs_ = 0;
     TrackLayout layout_;
     std::vector<uint32_t> counterparts_;
+    TracePtr otherTrace_;
+    std::vector<uint32_t> otherLowerCounters_;
     QColor mark_;
     QString filterText_;
     uint32_t currentTrack_ = noIndex;

@@ -142,7 +142,7 @@ void TrackPainter::paintGrid(QPainter& painter, QSize size, int top, int bottom)
 void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& area,
                              QRgb background) {
     if (const CounterSeries* counter = state_.counterAt(position)) {
-        paintCounter(brush.painter, brush.fill, *counter,
+        paintCounter(brush.painter, brush.fill, *counter, state_.counterScale(position),
                      geometry_.columns(state_.counterIndexAt(position)), state_.visible(), area,
                      position.lane == 0 ? CounterGrowth::Up : CounterGrowth::Down, ratio_,
                      state_.theme());

@@ -19,13 +19,6 @@ constexpr double fillShare = 0.38;  // of the line's colour over the canvas
 constexpr double paleShare = 0.12;  // of a mean over long
 constexpr double labelInset = 4;
 
-/// What a lane of shares may reach to: the least of these that holds all its values, so that a GPU
-/// that is never busy still shows when it is busier.
-constexpr double roundPercents[] = {1, 2, 5, 10, 20, 50, 100};
-
-/// Counters that stay above this share of their greatest value are never near 0.
-constexpr double farFromZero = 0.25;
-
 void paintValue(QPainter& painter, const QString& text, QRectF plate, const Theme& theme) {
     QColor veil = theme.canvas;
     veil.setAlpha(200);
@@ -33,15 +26,14 @@ void paintValue(QPainter& painter, const QString& text, QRectF plate, const Them
     painter.drawText(plate, Qt::AlignCenter, text);
 }
 
-void paintScale(QPainter& painter, const CounterSeries& counter, const QRectF& area,
-                CounterGrowth growth, const Theme& theme) {
+void paintScale(QPainter& painter, const CounterSeries& counter, const CounterScale& scale,
+                const QRectF& area, CounterGrowth growth, const Theme& theme) {
     painter.save();
     QFont font = painter.font();
     if (font.pointSizeF() > 0) font.setPointSizeF(font.pointSizeF() * 0.9);
     const QFontMetricsF metrics(font);
     painter.setFont(font);
     painter.setPen(theme.mutedText);
-    const CounterScale scale = scaleOf(counter);
     const auto plateOf = [&](const QString& text) {
         return QRectF(area.left(), 0, metrics.horizontalAdvance(text) + 2 * labelInset,
                       metrics.height());
@@ -107,27 +99,6 @@ bool isUnknownAt(const CounterSeries& counter, int64_t timeNs) {
 
 }  // namespace
 
-CounterScale scaleOf(const CounterSeries& counter) {
-    CounterScale scale;
-    scale.least = std::min(0.0, counter.minimum());
-    scale.greatest = counter.maximum();
-    if (counter.unit == CounterUnit::Percent && counter.maximum() <= 100) {
-        const bool isFlat = counter.maximum() <= 0;
-        scale.greatest = isFlat ? 100
-                                : *std::lower_bound(std::begin(roundPercents),
-                                                    std::end(roundPercents), counter.maximum());
-    }
-    const bool mayBeginAbove =
-        counter.unit == CounterUnit::Celsius || counter.unit == CounterUnit::Hertz;
-    if (mayBeginAbove && counter.minimum() > farFromZero * counter.maximum() &&
-        counter.maximum() > counter.minimum()) {
-        // A little below, so that the least value still is a line above the foot.
-        scale.least = counter.minimum() - 0.1 * (counter.maximum() - counter.minimum());
-    }
-    if (scale.greatest <= scale.least) scale.greatest = scale.least + 1;
-    return scale;
-}
-
 double counterY(const CounterScale& scale, double value, const QRectF& area, CounterGrowth growth) {
     const double share =
         std::clamp((value - scale.least) / (scale.greatest - scale.least), 0.0, 1.0);
@@ -136,11 +107,11 @@ double counterY(const CounterScale& scale, double value, const QRectF& area, Cou
 }
 
 void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& counter,
-                  const std::vector<CounterColumn>& columns, TimeRange shown, const QRectF& area,
-                  CounterGrowth growth, double devicePixelRatio, const Theme& theme) {
+                  const CounterScale& scale, const std::vector<CounterColumn>& columns,
+                  TimeRange shown, const QRectF& area, CounterGrowth growth,
+                  double devicePixelRatio, const Theme& theme) {
     const QRgb line = theme.colorOf(SliceCategory::Counter).rgb();
     const QRgb fill = Theme::mix(theme.canvas, line, fillShare).rgb();
-    const CounterScale scale = scaleOf(counter);
     const bool growsUp = growth == CounterGrowth::Up;
     const double foot = growsUp ? area.bottom() : area.top();
     const double headLine = growsUp ? area.top() + topInset - 1 : area.bottom() - topInset;
@@ -184,7 +155,7 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
         opaque.fill(bar(left, width, lineStart, lineEnd, 1), line);
     }
     // Without a value the ends of the scale mean nothing.
-    if (counter.hasValue()) paintScale(painter, counter, area, growth, theme);
+    if (counter.hasValue()) paintScale(painter, counter, scale, area, growth, theme);
 }
 
 }  // namespace lanescope::views

@@ -6,29 +6,23 @@
 
 #include "model/trace/CounterSeries.h"
 #include "views/theme/Theme.h"
+#include "views/timeline/CounterScale.h"
 #include "views/timeline/OpaqueFill.h"
 
 namespace lanescope::views {
 
-/// The values at the bottom and the top of a counter's graph. From 0 for what is there in some
-/// amount; from its least value for what is never near 0, such as a temperature or a clock, in
-/// which the changes are what one looks at.
-struct CounterScale {
-    double least = 0;
-    double greatest = 1;
-};
-CounterScale scaleOf(const CounterSeries& counter);
-
 /// Which way a graph grows.
 enum class CounterGrowth { Up, Down };
 
-/// Paints a counter as a filled step graph into `area`, over its scale, whose greatest value (and
+/// Paints a counter as a filled step graph into `area`, over `scale`, whose greatest value (and
 /// least, unless it is 0) is written at the left. `columns` are what it was in each device pixel of
 /// `shown`; `devicePixelRatio` of them make one logical pixel. Where its value is not known, the
-/// area is hatched. Rectangles go through `opaque`, which belongs to `painter`.
+/// area is hatched; where one reading is a mean over long, it is a pale hatched band that says so.
+/// Rectangles go through `opaque`, which belongs to `painter`.
 void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& counter,
-                  const std::vector<CounterColumn>& columns, TimeRange shown, const QRectF& area,
-                  CounterGrowth growth, double devicePixelRatio, const Theme& theme);
+                  const CounterScale& scale, const std::vector<CounterColumn>& columns,
+                  TimeRange shown, const QRectF& area, CounterGrowth growth,
+                  double devicePixelRatio, const Theme& theme);
 
 /// Where a value stands within `area`: at its foot for the least, just short of the other side for
 /// the greatest value of the counter.

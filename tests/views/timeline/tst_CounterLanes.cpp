@@ -3,8 +3,10 @@
 #include <QImage>
 #include <QPainter>
 #include <QSignalSpy>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
@@ -26,6 +28,38 @@ uint32_t trackOf(const Trace& trace, TrackKind kind, std::string_view title = {}
             (title.empty() || trace.tracks[track].title == title))
             return track;
     return noIndex;
+}
+
+/// Of one counter alone, over all of its time.
+CounterScale scaleOf(const CounterSeries& counter) {
+    const ScaledCounter alone{&counter, {counter.timeNs(0), counter.endNs()}};
+    return views::scaleOf(std::span(&alone, 1));
+}
+
+CounterSeries shareOf(const std::vector<int64_t>& timesMs, const std::vector<double>& values,
+                      int64_t endMs) {
+    CounterSeries series;
+    series.unit = CounterUnit::Percent;
+    series.source = "gpm";
+    LargeVector<int64_t> timesNs;
+    for (const int64_t each : timesMs) timesNs.push_back(each * ms);
+    series.set(timesNs, LargeVector<double>(values.begin(), values.end()), endMs * ms);
+    return series;
+}
+
+/// The colours in a picture of a counter over `shown`, right of its scale.
+QSet<QRgb> colorsOf(const CounterSeries& series, TimeRange shown) {
+    QImage image(400, 60, QImage::Format_ARGB32_Premultiplied);
+    image.fill(Theme::light().canvas);
+    QPainter painter(&image);
+    OpaqueFill opaque(painter);
+    paintCounter(painter, opaque, series, scaleOf(series), series.extremesAt(shown, 400), shown,
+                 QRectF(0, 0, 400, 60), CounterGrowth::Up, 1, Theme::light());
+    painter.end();
+    QSet<QRgb> colors;
+    for (int y = 0; y < 60; ++y)
+        for (int x = 330; x < 400; ++x) colors.insert(image.pixel(x, y));
+    return colors;
 }
 
 }  // namespace
@@ -250,8 +284,8 @@ class tst_CounterLanes : public QObject {
             image.fill(Theme::light().canvas);
             QPainter painter(&image);
             OpaqueFill opaque(painter);
-            paintCounter(painter, opaque, series, series.extremesAt({0, 100}, 300), {0, 100},
-                         QRectF(0, 0, 300, 60), CounterGrowth::Up, 1, Theme::light());
+            paintCounter(painter, opaque, series, scaleOf(series), series.extremesAt({0, 100}, 300),
+                         {0, 100}, QRectF(0, 0, 300, 60), CounterGrowth::Up, 1, Theme::light());
             painter.end();
             QSet<QRgb> left, right;
             for (int y = 0; y < 60; ++y)
@@ -265,6 +299,43 @@ class tst_CounterLanes : public QObject {
         QVERIFY(right.contains(left));
         const auto [named, plain] = picture(40);
         QVERIFY2(!plain.contains(named), "the top is named where something is known");
+    }
+
+    void aMeanOverLongIsABandAndNoLine() {
+        const QRgb line = Theme::light().colorOf(SliceCategory::Counter).rgb();
+        const CounterSeries coarse = shareOf({0, 400, 800}, {5, 7, 13.3}, 4900);
+        QVERIFY(!colorsOf(coarse, {0, 4900 * ms}).contains(line));
+        std::vector<int64_t> times;
+        std::vector<double> values;
+        for (int64_t index = 0; index < 98; ++index) {
+            times.push_back(index * 50);
+            values.push_back(5 + double(index % 7));
+        }
+        const CounterSeries fine = shareOf(times, values, 4900);
+        QVERIFY(colorsOf(fine, {0, 4900 * ms}).contains(line));
+        // So far in that one reading fills the lane, it has no shape either.
+        QVERIFY(!colorsOf(fine, {1010 * ms, 1040 * ms}).contains(line));
+    }
+
+    void whatStandsBesideEachOtherSharesItsScale() {
+        const CounterSeries busy = shareOf({0, 100}, {30, 50}, 200);
+        const CounterSeries idle = shareOf({0, 100}, {3, 6}, 200);
+        const std::array both{ScaledCounter{&busy, {0, 200 * ms}},
+                              ScaledCounter{&idle, {0, 200 * ms}}};
+        QCOMPARE(scaleOf(idle).greatest, 10.0);
+        QCOMPARE(views::scaleOf(both).greatest, 50.0);
+        // A peak that nobody can look at is no part of it.
+        const ScaledCounter later{&busy, {0, 50 * ms}};
+        QCOMPARE(views::scaleOf(std::span(&later, 1)).greatest, 50.0);
+        const CounterSeries started = shareOf({0, 100}, {90, 6}, 200);
+        const ScaledCounter afterwards{&started, {100 * ms, 200 * ms}};
+        QCOMPARE(views::scaleOf(std::span(&afterwards, 1)).greatest, 10.0);
+        const TracePtr machine = simulatedMachine();
+        TimelineState first, second;
+        first.setTrace(machine);
+        second.setTrace(machine);
+        const uint32_t track = trackOf(*machine, TrackKind::Counter, "NVLink");
+        QCOMPARE(first.counterScale({track, 0}), first.counterScale({track, 1}));
     }
 
     void singleLinksAndOtherCountersAreFoldedAtFirst() {
