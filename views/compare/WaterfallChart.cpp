@@ -141,7 +141,8 @@ void WaterfallChart::setUpAxes() {
     }
     const ChartUnit unit = chartUnit(greatest);
     nsPerUnit_ = unit.nsPerUnit;
-    // The changes are what one looks at, so the axis begins a little below the lowest level.
+    // The changes are what one looks at, so the axis begins a little below the lowest level; the
+    // columns of the runs are then plainly cut, and the axis says where it begins.
     const double span = std::max(greatest - least, greatest * 0.02);
     const double bottom = std::max(0.0, least - span * 0.6);
     plot_->xAxis->setTicker(names);
@@ -153,12 +154,32 @@ void WaterfallChart::setUpAxes() {
     plot_->yAxis->setRange(bottom / nsPerUnit_, top / nsPerUnit_);
     plot_->yAxis->setNumberFormat(QStringLiteral("gbc"));
     plot_->yAxis->ticker()->setTickCount(4);
-    plot_->yAxis->setLabel(tr("%1 a step").arg(QLatin1String(unit.name)));
+    const QString what = tr("%1 a step").arg(QLatin1String(unit.name));
+    plot_->yAxis->setLabel(isCut() ? tr("%1, cut below %2").arg(what, beginText()) : what);
 }
 
 void WaterfallChart::addRun(size_t column, int64_t ns, const QColor& color) {
     addRectangle(column, plot_->yAxis->range().lower * nsPerUnit_, double(ns), color, false, true,
                  bars_->scale.text(ns));
+    if (isCut()) addCut(column);
+}
+
+bool WaterfallChart::isCut() const {
+    return plot_->yAxis->range().lower > 0;
+}
+
+QString WaterfallChart::beginText() const {
+    return toQString(bars_->scale.text(std::llround(plot_->yAxis->range().lower * nsPerUnit_)));
+}
+
+void WaterfallChart::addCut(size_t column) {
+    const QCPRange shown = plot_->yAxis->range();
+    for (const double share : {0.06, 0.1}) {
+        auto* line = new QCPItemLine(plot_);
+        line->start->setCoords(double(column) - 0.4, shown.lower + (share - 0.02) * shown.size());
+        line->end->setCoords(double(column) + 0.4, shown.lower + (share + 0.02) * shown.size());
+        line->setPen(QPen(theme_.canvas, 3));
+    }
 }
 
 void WaterfallChart::addBar(size_t column, const WaterfallBars::Bar& bar) {
@@ -199,6 +220,7 @@ QString WaterfallChart::description() const {
     for (const WaterfallBars::Bar& bar : bars_->bars)
         texts << toQString(bar.label + ": " + bars_->scale.differenceText(bar.lostNs()));
     texts << tr("candidate: %1").arg(toQString(bars_->scale.text(bars_->candidateNs)));
+    if (isCut()) texts << tr("the axis begins at %1").arg(beginText());
     return texts.join(QStringLiteral("; "));
 }
 

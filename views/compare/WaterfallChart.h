@@ -53,6 +53,10 @@ class WaterfallChart : public QWidget {
     /// The baseline's column, the bars', the candidate's.
     size_t columnCount() const;
     void addRun(size_t column, int64_t ns, const QColor& color);
+    /// Whether the axis begins above 0, where, and the mark of that across the column of a run.
+    bool isCut() const;
+    QString beginText() const;
+    void addCut(size_t column);
     void addBar(size_t column, const compare::WaterfallBars::Bar& bar);
     void addRectangle(size_t column, double bottomNs, double topNs, const QColor& color,
                       bool isChosen, bool isBold, const std::string& text);

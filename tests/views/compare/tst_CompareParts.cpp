@@ -163,6 +163,27 @@ class TestCompareParts : public QObject {
         QVERIFY(!chart.grab().isNull());
     }
 
+    void theWaterfallSaysThatItsAxisIsCut() {
+        WaterfallChart chart;
+        chart.resize(900, 170);
+        const WorkerComparison small = pairWith(50'000'000, {{StepPart::Compute, 2'000'000}});
+        chart.setPair(&small);
+        QVERIFY(chart.plot().yAxis->range().lower > 0);
+        QVERIFY(chart.plot().yAxis->label().contains("cut below "));
+        QVERIFY(chart.accessibleDescription().contains("the axis begins at "));
+        int cuts = 0;
+        for (int index = 0; index < chart.plot().itemCount(); ++index) {
+            auto* line = qobject_cast<QCPItemLine*>(chart.plot().item(index));
+            cuts += line && line->pen().width() == 3 ? 1 : 0;
+        }
+        QCOMPARE(cuts, 4);  // two across the column of each run
+        const WorkerComparison large = pairWith(20'000'000, {{StepPart::Compute, 60'000'000}});
+        chart.setPair(&large);
+        QCOMPARE(chart.plot().yAxis->range().lower, 0.0);
+        QVERIFY(!chart.plot().yAxis->label().contains("cut"));
+        QVERIFY(!chart.accessibleDescription().contains("axis"));
+    }
+
     void theWaterfallLeavesRoomForEachNameAndNumber() {
         const WorkerComparison pair =
             pairWith(50'000'000, {{StepPart::Compute, -3'000'000},
