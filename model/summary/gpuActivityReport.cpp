@@ -4,6 +4,7 @@
 
 #include "model/summary/linkCounters.h"
 #include "model/summary/reportList.h"
+#include "model/trace/counterReadings.h"
 #include "model/trace/throttleReasons.h"
 
 namespace lanescope {
@@ -63,15 +64,17 @@ void addThrottling(const Trace& trace, TimeRange range, ReportTable& table) {
         for (const auto& [reason, ns] : heldNs)
             table.rows.push_back({trace.gpus[series.gpu].id, "throttled: " + reason,
                                   knownPercent(ns, knownNs), Cell(), std::string("% of the time"),
-                                  knownPercent(knownNs, range.durationNs()), series.source});
+                                  knownPercent(knownNs, range.durationNs()), series.source,
+                                  Cell()});
     }
 }
 
 ReportTable gpuActivity(const ReportQuery& query) {
     ReportTable table;
-    table.columns = {{"GPU", Unit::Identifier}, {"Counter", Unit::Text}, {"Mean", Unit::Count},
-                     {"Max", Unit::Count},      {"Unit", Unit::Text},    {"Known", Unit::Percent},
-                     {"Source", Unit::Text}};
+    table.columns = {{"GPU", Unit::Identifier}, {"Counter", Unit::Text},
+                     {"Mean", Unit::Count},     {"Max", Unit::Count},
+                     {"Unit", Unit::Text},      {"Known", Unit::Percent},
+                     {"Source", Unit::Text},    {"Read Every", Unit::Nanoseconds}};
     const TimeRange range = sampledRange(query.trace, query.range);
     for (const CounterSeries& series : query.trace.counters) {
         if (series.gpu == noIndex || series.source.empty() || series.link >= 0 ||
@@ -80,12 +83,14 @@ ReportTable gpuActivity(const ReportQuery& query) {
         const CounterIntegral all = integralOf(series, range);
         const ReadableUnit unit = readableUnit(series.unit);
         // The steps of an energy counter are coarse: their slope is no power that was drawn.
-        const bool hasMaximum = all.hasValue() && series.key != "energy";
+        const bool hasMaximum =
+            all.hasValue() && series.key != "energy" && isOfAMoment(series, range, all.maximum);
+        const int64_t everyNs = medianReadingNs(series);
         table.rows.push_back({query.trace.gpus[series.gpu].id, series.name,
                               all.hasValue() ? Cell(all.mean() / unit.size) : Cell(),
                               hasMaximum ? Cell(all.maximum / unit.size) : Cell(),
                               std::string(unit.name), knownPercent(all.knownNs, all.wholeNs),
-                              series.source});
+                              series.source, everyNs > 0 ? Cell(everyNs) : Cell()});
     }
     addThrottling(query.trace, range, table);
     if (!table.rows.empty()) table.notes = spanNotes(query.trace, query.range);

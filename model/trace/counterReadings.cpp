@@ -71,11 +71,22 @@ std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample) {
     return meanOver(counter, sample, std::numeric_limits<int64_t>::max());
 }
 
+bool isOfAMoment(const CounterSeries& counter, TimeRange range, double value) {
+    for (uint32_t sample = 0; sample < counter.size(); ++sample)
+        if (counter.value(sample) == value && counter.rangeOf(sample).overlaps(range) &&
+            !meanOver(counter, sample))
+            return true;
+    return false;
+}
+
 int64_t medianReadingNs(const CounterSeries& counter) {
     std::vector<int64_t> heldNs;
     for (uint32_t sample = 0; sample + 1 < counter.size(); ++sample)
         heldNs.push_back(counter.timeNs(sample + 1) - counter.timeNs(sample));
-    return static_cast<int64_t>(medianOf(heldNs));
+    const auto medianNs = static_cast<int64_t>(medianOf(heldNs));
+    // Of equal values in a row not all may be kept.
+    return counter.intervalNs > 0 && medianNs > 0 ? std::min(medianNs, counter.intervalNs)
+                                                  : medianNs;
 }
 
 std::string shortGreatestText(const CounterSeries& counter) {

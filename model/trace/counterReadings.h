@@ -24,8 +24,12 @@ std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample);
 /// that, as then the lane has no shape of its own.
 std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample, int64_t shownNs);
 
-/// The median time from one reading to the next: the resolution of what is shown. 0 with fewer than
-/// two. O(n).
+/// Whether the counter had that value for a moment of `range`, and not only as a mean over long.
+/// O(n).
+bool isOfAMoment(const CounterSeries& counter, TimeRange range, double value);
+
+/// The median time from one reading to the next, or how often the counter was read on average if
+/// that is less: the resolution of what is shown. 0 with fewer than two. O(n).
 int64_t medianReadingNs(const CounterSeries& counter);
 
 /// What the counter came to at most: "peak 98.7 %"; "mean 13.3 % over 4.1 s" where that is a mean

@@ -45,6 +45,9 @@ class TestCounterReadings : public QObject {
         QCOMPARE(greatestText(fine).substr(0, 5), std::string("peak "));
         QVERIFY(!meanOver(fine, 1));
         QVERIFY(meanOver(fine, 2));  // this one took three seconds, and is not the greatest
+        QVERIFY(isOfAMoment(fine, {0, 4000 * ms}, 5e9));
+        QVERIFY(!isOfAMoment(fine, {0, 4000 * ms}, 2e9));
+        QVERIFY(!isOfAMoment(fine, {30 * ms, 4000 * ms}, 5e9));  // at another time
         const CounterSeries memory = seriesOf(CounterUnit::Bytes, {0, 5000}, {1e9, 2e9}, 9000);
         QVERIFY(!meanOver(memory, 1));  // what is in use is so at each moment
         const CounterSeries computed =
