@@ -180,6 +180,7 @@ void TraceBuilder::nameNvtx(const std::vector<StringIndex>& domains,
 
 void TraceBuilder::counter(CounterSeries series, CounterSamples samples) {
     if (samples.timesNs.empty()) return;
+    series.isMeanOfInterval = samples.meaning != CounterMeaning::Gauge;
     CounterValues values = counterValues(std::move(samples));
     skipped_.addCounter(values);
     series.unit = values.unit;

@@ -135,8 +135,8 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<CounterSeries> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.name, s.key, s.source, s.unit, s.gpu, s.process, s.link, s.core, s.device,
-              s.intervalNs);
+    visitEach(visit, s.name, s.key, s.source, s.unit, s.isMeanOfInterval, s.gpu, s.process, s.link,
+              s.core, s.device, s.intervalNs);
     CounterSeries::forEachOwnField(s, visit);
 }
 template <Of<CounterSeries::Level> S, class V>

@@ -48,6 +48,8 @@ class CounterSeries {
     std::string key;
     std::string source;  ///< Who sampled it: "nvml", "gpm", "pm", "host"; empty for nobody.
     CounterUnit unit = CounterUnit::Count;
+    /// Each value is a mean over what happened while it holds; else it was so when it was read.
+    bool isMeanOfInterval = false;
     uint32_t gpu = noIndex;      ///< Which GPU it is about, if it is about one.
     uint32_t process = noIndex;  ///< Whose it is; `noIndex` if it is the machine's.
     int32_t link = -1;           ///< Number of the NVLink it is about, if it is about one.

@@ -16,7 +16,7 @@ namespace lanescope {
 namespace {
 
 bool isOfReadings(const CounterSeries& counter) {
-    return isMean(counter.unit) && !counter.source.empty() && !counter.key.starts_with("computed.");
+    return counter.isMeanOfInterval && isMean(counter.unit);
 }
 
 /// The greatest value and over how long it is a mean; the shortest of equal ones.

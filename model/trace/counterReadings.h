@@ -16,8 +16,8 @@ bool isMean(CounterUnit unit);
 /// A mean over longer than this is no value of a moment, and no peak.
 inline constexpr int64_t longestOfMomentNs = 250'000'000;
 
-/// Over how long value number `sample` is a mean that says nothing of any moment of it; nothing for
-/// values of a moment, for what is computed of events, and for a counter that stood still. O(1).
+/// Over how long value number `sample` is a mean (`CounterSeries::isMeanOfInterval`) that says
+/// nothing of any moment of it; nothing for other values and for a counter that stood still. O(1).
 std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample);
 
 /// The same where `shownNs` are looked at: also of shorter readings, if one takes more than half of

@@ -14,10 +14,10 @@ constexpr int64_t ms = 1'000'000;
 
 CounterSeries seriesOf(CounterUnit unit, const std::vector<int64_t>& timesMs,
                        const std::vector<double>& values, int64_t endMs,
-                       std::string source = "gpm") {
+                       bool isMeanOfInterval = true) {
     CounterSeries series;
     series.unit = unit;
-    series.source = std::move(source);
+    series.isMeanOfInterval = isMeanOfInterval;
     LargeVector<int64_t> timesNs;
     for (const int64_t each : timesMs) timesNs.push_back(each * ms);
     series.set(timesNs, LargeVector<double>(values.begin(), values.end()), endMs * ms);
@@ -51,8 +51,8 @@ class TestCounterReadings : public QObject {
         const CounterSeries memory = seriesOf(CounterUnit::Bytes, {0, 5000}, {1e9, 2e9}, 9000);
         QVERIFY(!meanOver(memory, 1));  // what is in use is so at each moment
         const CounterSeries computed =
-            seriesOf(CounterUnit::BytesPerSecond, {0, 5000}, {1e9, 2e9}, 9000, "");
-        QVERIFY(!meanOver(computed, 1));
+            seriesOf(CounterUnit::BytesPerSecond, {0, 5000}, {1e9, 2e9}, 9000, false);
+        QVERIFY(!meanOver(computed, 1));  // or power, that was so when it was read
         const CounterSeries still = seriesOf(CounterUnit::Percent, {0, 5000}, {0, 7}, 5100);
         QVERIFY(!meanOver(still, 0));  // nothing at all is nothing at every moment
     }

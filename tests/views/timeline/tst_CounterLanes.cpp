@@ -41,6 +41,7 @@ CounterSeries shareOf(const std::vector<int64_t>& timesMs, const std::vector<dou
     CounterSeries series;
     series.unit = CounterUnit::Percent;
     series.source = "gpm";
+    series.isMeanOfInterval = true;
     LargeVector<int64_t> timesNs;
     for (const int64_t each : timesMs) timesNs.push_back(each * ms);
     series.set(timesNs, LargeVector<double>(values.begin(), values.end()), endMs * ms);
