@@ -81,8 +81,8 @@ bool isOfAMoment(const CounterSeries& counter, TimeRange range, double value) {
 
 int64_t medianReadingNs(const CounterSeries& counter) {
     std::vector<int64_t> heldNs;
-    for (uint32_t sample = 0; sample + 1 < counter.size(); ++sample)
-        heldNs.push_back(counter.timeNs(sample + 1) - counter.timeNs(sample));
+    for (uint32_t sample = 0; counter.size() > 1 && sample < counter.size(); ++sample)
+        heldNs.push_back(counter.rangeOf(sample).durationNs());
     const auto medianNs = static_cast<int64_t>(medianOf(heldNs));
     // Of equal values in a row not all may be kept.
     return counter.intervalNs > 0 && medianNs > 0 ? std::min(medianNs, counter.intervalNs)
