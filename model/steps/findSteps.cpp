@@ -219,9 +219,9 @@ void leaveOutUnrecorded(const Trace& trace, RunSteps& run) {
         std::erase_if(worker.steps, [&recorded](const StepSpan& step) {
             return std::none_of(
                 recorded.windows.begin(), recorded.windows.end(), [&step](const TimeRange& window) {
-                    const TimeRange whole =
-                        step.launches.isEmpty() ? step.range : step.range.united(step.launches);
-                    return window.startNs <= whole.startNs && whole.endNs <= window.endNs;
+                    // Work that was launched in a window is recorded, however late it runs.
+                    const TimeRange& kept = step.launches.isEmpty() ? step.range : step.launches;
+                    return window.startNs <= kept.startNs && kept.endNs <= window.endNs;
                 });
         });
     }

@@ -351,6 +351,18 @@ class TestStepFamilies : public QObject {
         }
     }
 
+    void workThatRunsAfterItsWindowIsOfItsStep() {
+        Program program;
+        for (int step = 0; step < 20; ++step)
+            program.range(numbered("step ", step), [&] { program.launchModel(10, 300 * us); });
+        Process& process = program.builder.processes()[0];
+        process.hasWindows = true;
+        process.windows = {{0, program.cpuNs}};  // the GPU is far behind
+        const WorkerSteps worker = program.find().workers.at(0);
+        QVERIFY(worker.steps.size() >= 18);
+        QVERIFY(worker.steps.back().range.startNs > 5 * ms);
+    }
+
     void eachGpuOfAProcessHasStepsOfItsOwn() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
