@@ -49,8 +49,8 @@ void onBusError(int signal, siginfo_t* info, void*) {
     // One that somebody sent has no address.
     const bool isOfMemory = info->si_code > 0;
     if (isOfMemory && replace(reinterpret_cast<uintptr_t>(info->si_addr))) return;
-    // Not ours: it is as if we had never been. What failed is tried again, and is then the matter of
-    // who handled it before, or ends the process.
+    // Not ours: it is as if we had never been. What failed is tried again, and is then the matter
+    // of who handled it before, or ends the process.
     ::sigaction(signal, &before, nullptr);
     if (!isOfMemory) ::raise(signal);
 }

@@ -135,7 +135,8 @@ class tst_MappedFile : public QObject {
 
     void isMappedOnlyWhereOpenFilesStay() {
         // The kernel's numbers of file systems, some of which look negative in 32 bits.
-        for (const int64_t local : {0xEF53, 0x58465342, 0x01021994}) QVERIFY(system::isLocalType(local));
+        for (const int64_t local : {0xEF53, 0x58465342, 0x01021994})
+            QVERIFY(system::isLocalType(local));
         QVERIFY(system::isLocalType(0x9123683E));
         QVERIFY(system::isLocalType(static_cast<int32_t>(0x9123683E)));
         for (const int64_t remote :
