@@ -22,8 +22,6 @@ namespace lanescope {
 
 namespace {
 
-
-
 /// Between two looks whether to go on.
 constexpr std::chrono::milliseconds lookInterval{50};
 /// Opening may take as long as unpacking does, which is told meanwhile.
@@ -51,8 +49,7 @@ int spawnWith(const char* program, int socket, pid_t& pid) {
     ::sigfillset(&all);
     ::posix_spawnattr_setsigmask(&attributes, &none);
     ::posix_spawnattr_setsigdefault(&attributes, &all);
-    const int problem =
-        ::posix_spawn(&pid, program, &files, &attributes, words.data(), environ);
+    const int problem = ::posix_spawn(&pid, program, &files, &attributes, words.data(), environ);
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);
     return problem;
@@ -127,7 +124,8 @@ Result<void> QueryProcess::start(const LoadProgress& progress) {
         message = receive(Clock::now() + timeToOpen, goesOn);
     }
     if (message && message->kind == QueryMessage::Opened) return {};
-    const bool isRefused = message && message->kind == QueryMessage::Failed && !message->body.empty();
+    const bool isRefused =
+        message && message->kind == QueryMessage::Failed && !message->body.empty();
     end();
     if (isRefused) return fail({errorIn(message->body).sentence});
     if (stop_ == Stop::User) return fail("Opening {} was cancelled.", path_.string());
@@ -222,7 +220,8 @@ Result<QueryResult, QueryError> QueryProcess::run(std::string_view sql, const Qu
     // A query that looks at the clock itself is to end by itself.
     auto message = ask(QueryMessage::Query, writer.bytes(), limits.time + limits.time / 20, goesOn);
     if (message && message->kind == QueryMessage::Decided) message = receive(std::nullopt, goesOn);
-    if (message && message->kind == QueryMessage::Failed) return tl::unexpected(errorIn(message->body));
+    if (message && message->kind == QueryMessage::Failed)
+        return tl::unexpected(errorIn(message->body));
     if (message && message->kind == QueryMessage::Answer) {
         QueryReader reader(message->body);
         QueryResult result;
@@ -235,16 +234,18 @@ Result<QueryResult, QueryError> QueryProcess::run(std::string_view sql, const Qu
     end();
     if (stop_ == Stop::User) return failed("The query was stopped.");
     if (stop_ == Stop::Time)
-        return failed(fmt::format("The query was stopped after {:.3g} s: ask for less, or allow "
-                                  "more time.",
-                                  static_cast<double>(limits.time.count()) / 1000));
+        return failed(
+            fmt::format("The query was stopped after {:.3g} s: ask for less, or allow "
+                        "more time.",
+                        static_cast<double>(limits.time.count()) / 1000));
     return failed("The query was ended from outside, as it is where memory runs out.");
 }
 
 Result<std::vector<QueryTable>> QueryProcess::tables() {
     if (auto started = start({}); !started) return fail(started.error());
     const auto message = ask(QueryMessage::Tables, {}, QueryLimits().time * 2, {});
-    if (message && message->kind == QueryMessage::Failed) return fail({errorIn(message->body).sentence});
+    if (message && message->kind == QueryMessage::Failed)
+        return fail({errorIn(message->body).sentence});
     if (message && message->kind == QueryMessage::TablesFound) {
         QueryReader reader(message->body);
         std::vector<QueryTable> tables(reader.count(2 * sizeof(int64_t)));

@@ -60,8 +60,8 @@ class QueryProcess {
     std::optional<Message> receive(std::optional<Clock::time_point> deadline, const GoesOn& goesOn);
     bool receiveBytes(void* to, size_t bytes, std::optional<Clock::time_point> deadline,
                       const GoesOn& goesOn);
-    std::optional<Message> ask(QueryMessage kind, const std::string& body, std::chrono::milliseconds time,
-                               const GoesOn& goesOn);
+    std::optional<Message> ask(QueryMessage kind, const std::string& body,
+                               std::chrono::milliseconds time, const GoesOn& goesOn);
 
     std::filesystem::path path_, program_;
     pid_t pid_ = -1;

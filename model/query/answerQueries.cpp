@@ -26,8 +26,6 @@ namespace lanescope {
 
 namespace {
 
-
-
 constexpr std::string_view processWord = "--answer-queries";
 constexpr uint64_t longestRequest = 1 << 20;
 constexpr std::chrono::milliseconds reportInterval{100};

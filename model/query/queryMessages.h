@@ -19,10 +19,10 @@ enum class QueryMessage : char {
     Query = 'q',     ///< Limits and the text. Answered by Decided, then Answer or Failed.
     Progress = 'p',  ///< A fraction, and what is done.
     Opened = 'k',
-    Decided = 'd',   ///< The answer is known; what follows only hands it over.
+    Decided = 'd',  ///< The answer is known; what follows only hands it over.
     TablesFound = 'l',
     Answer = 'a',
-    Failed = 'f',    ///< A sentence, and the place in the query or -1.
+    Failed = 'f',  ///< A sentence, and the place in the query or -1.
 };
 
 /// Header of a message.

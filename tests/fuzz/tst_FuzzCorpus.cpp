@@ -57,8 +57,9 @@ class tst_FuzzCorpus : public QObject {
         const auto all = fuzz::targets();
         for (const auto& folder : std::filesystem::directory_iterator(corpus)) {
             const std::string name = folder.path().filename().string();
-            const bool isKnown = std::any_of(
-                all.begin(), all.end(), [&](const fuzz::Target& each) { return each.name == name; });
+            const bool isKnown = std::any_of(all.begin(), all.end(), [&](const fuzz::Target& each) {
+                return each.name == name;
+            });
 #ifdef LANESCOPE_HAS_CAPTURE
             QVERIFY2(isKnown, name.c_str());
 #else

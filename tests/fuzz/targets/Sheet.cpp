@@ -37,7 +37,8 @@ std::string unescaped(std::string_view text) {
     std::string plain;
     for (size_t at = 0; at < text.size(); ++at) {
         uint8_t byte = 0;
-        if (text[at] == '%' && at + 3 <= text.size() && isNumber(text.substr(at + 1, 2), byte, 16)) {
+        if (text[at] == '%' && at + 3 <= text.size() &&
+            isNumber(text.substr(at + 1, 2), byte, 16)) {
             plain += static_cast<char>(byte);
             at += 2;
         } else {
@@ -77,7 +78,8 @@ std::string_view takeUntil(std::string_view& rest, char separator) {
 std::vector<std::string_view> wordsOf(std::string_view line) {
     std::vector<std::string_view> found;
     while (!line.empty() && found.size() <= mostColumns)
-        if (const std::string_view word = takeUntil(line, ' '); !word.empty()) found.push_back(word);
+        if (const std::string_view word = takeUntil(line, ' '); !word.empty())
+            found.push_back(word);
     return found;
 }
 

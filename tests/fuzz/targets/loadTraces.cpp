@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readers of tables, ours and Nsight Systems', and of trace events in JSON, and what is built of
-// them.
+// The readers of tables, ours and Nsight Systems', and of trace events in JSON, and what is built
+// of them.
 
 #include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"

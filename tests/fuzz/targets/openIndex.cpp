@@ -29,8 +29,8 @@ std::string indexOf(const TracePtr& trace, const Scratch& scratch) {
 void edit(std::string& index, Bytes edits) {
     while (edits.size() > 4) {
         const size_t at = (edits[0] | edits[1] << 8 | edits[2] << 16) % index.size();
-        const size_t count = std::min<size_t>({edits[3] % 16u + 1, edits.size() - 4,
-                                               index.size() - at});
+        const size_t count =
+            std::min<size_t>({edits[3] % 16u + 1, edits.size() - 4, index.size() - at});
         std::memcpy(index.data() + at, edits.data() + 4, count);
         edits = edits.subspan(4 + count);
     }

@@ -8,10 +8,10 @@
 
 #include "capture/collector/Collector.h"
 #include "capture/log/LogReader.h"
+#include "model/load/loadTrace.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
 #include "tests/fuzz/useTrace.h"
-#include "model/load/loadTrace.h"
 
 namespace lanescope::fuzz {
 
@@ -41,7 +41,8 @@ std::string logOf(Bytes bytes) {
         const size_t left = (file.size() - at - sizeof block) / 8 * 8;
         block.magic = log::blockMagic;
         block.type = log::BlockType::Records;
-        block.payloadBytes = static_cast<uint32_t>(std::min<size_t>(block.payloadBytes, left) / 8 * 8);
+        block.payloadBytes =
+            static_cast<uint32_t>(std::min<size_t>(block.payloadBytes, left) / 8 * 8);
         block.sequence = sequence++;
         auto checksum = crc32(0, reinterpret_cast<const Bytef*>(&block.sequence), 24);
         checksum = crc32(checksum, reinterpret_cast<const Bytef*>(file.data() + at + sizeof block),
