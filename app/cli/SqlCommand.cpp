@@ -6,10 +6,9 @@
 
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
-#include "app/cli/askInChild.h"
 #include "app/help/takes.h"
 #include "model/load/TraceFormat.h"
-#include "model/query/TraceQuery.h"
+#include "model/query/QueryProcess.h"
 #include "model/query/queryPosition.h"
 #include "model/query/sampleQueries.h"
 #include "model/values/formatTable.h"
@@ -50,20 +49,22 @@ Result<std::string> queryText(const SqlOptions& options) {
 }
 
 /// What the query answers, written down.
-Result<Answer> ask(const SqlOptions& options, const std::string& sql, TableFormat format,
-                   const std::function<void()>& begin, const std::function<void()>& end) {
-    const Result<TraceQuery> query = TraceQuery::open(options.file);
+struct Answer {
+    std::string text;
+    std::string warning;  ///< Empty if there is none.
+};
+
+Result<Answer> ask(const SqlOptions& options, const std::string& sql, TableFormat format) {
+    Result<QueryProcess> query = QueryProcess::open(options.file);
     if (!query) return fail(query.error());
-    begin();
     const auto result = query->run(sql, options.limits());
-    end();
     if (!result) return fail({sentenceOf(result.error(), sql)});
     Answer answer{formatTable(result->table, format), {}};
     if (result->isCut)
         answer.warning = fmt::format("Only the first {} rows are here; --rows allows more.",
                                      formatCount(static_cast<int64_t>(result->table.rows.size())));
-    if (const auto doubt = query->doubt())
-        answer.warning += (answer.warning.empty() ? "" : " ") + doubt->sentence;
+    if (!query->doubt().empty())
+        answer.warning += (answer.warning.empty() ? "" : " ") + query->doubt();
     return answer;
 }
 
@@ -72,10 +73,7 @@ Result<void> runSql(const SqlOptions& options) {
     if (!format) return fail(format.error());
     const Result<std::string> sql = queryText(options);
     if (!sql) return fail(sql.error());
-    const Result<Answer> answer =
-        askInChild(options.limits().time, [&](const auto& begin, const auto& end) {
-            return ask(options, *sql, *format, begin, end);
-        });
+    const Result<Answer> answer = ask(options, *sql, *format);
     if (!answer) return fail(answer.error());
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;

@@ -25,6 +25,7 @@
 #include "app/completion/completions.h"
 #include "app/help/HelpFormatter.h"
 #include "model/load/TraceFormat.h"
+#include "model/query/QueryProcess.h"
 #ifdef LANESCOPE_HAS_CAPTURE
 #include "app/cli/BenchCommand.h"
 #include "app/cli/DoctorCommand.h"
@@ -183,6 +184,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (lanescope::isQueryProcess(argc, argv)) return lanescope::answerQueries();
     // Nothing of ours throws; the standard library does when memory is out.
     try {
         return run(argc, argv);

@@ -10,6 +10,7 @@
 #include "app/viewer/icons.h"
 #include "app/viewer/renderWindow.h"
 #include "model/format/version.h"
+#include "model/query/QueryProcess.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -46,6 +47,7 @@ int show(const ViewerOptions& options) {
 }  // namespace lanescope::viewer
 
 int main(int argc, char** argv) {
+    if (lanescope::isQueryProcess(argc, argv)) return lanescope::answerQueries();
     const auto options = lanescope::viewer::parseViewerOptions(argc, argv);
     if (!options) return options.error();
     if (options->render) {

@@ -46,20 +46,24 @@ std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Ac
     struct stat status {};
     void* memory = nullptr;
     size_t bytes = 0;
+    bool maps = false;
     if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         bytes = static_cast<size_t>(status.st_size);
         const bool isFit = bytes > mostCopiedBytes || system::keepsOpenFiles(descriptor);
-        const bool maps = access == Access::Mapped || (access == Access::Fitting && isFit);
+        maps = access == Access::Mapped || (access == Access::Fitting && isFit);
         memory = maps ? mapped(descriptor, bytes) : copyOf(descriptor, bytes);
     }
     ::close(descriptor);
     if (memory == nullptr) return std::nullopt;
-    return MappedFile({static_cast<const std::byte*>(memory), bytes});
+    const std::span<const std::byte> content(static_cast<const std::byte*>(memory), bytes);
+    return MappedFile(content, maps ? MappingGuard::of(content) : std::nullopt);
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : bytes_(std::exchange(other.bytes_, {})), guard_(std::move(other.guard_)) {}
 
 MappedFile::~MappedFile() {
+    guard_.reset();
     if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 

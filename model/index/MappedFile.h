@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <utility>
+
+#include "model/index/MappingGuard.h"
 
 namespace lanescope {
 
-/// A file as memory, for reading. It stays as it was opened even if another takes its name. Who
-/// cuts a mapped file short in place, which nothing here does, ends the process that reads it;
-/// where a file may vanish under those who have it open, as on other machines' file systems, it is
-/// therefore copied into memory, unless it is large.
+/// A file as memory, for reading. It stays as it was opened even if another takes its name. What
+/// is lost of a mapped file while it is read, since somebody cut it short in place or the disk
+/// fails, reads as zeros and is counted (`MappingGuard`). Where a file may vanish under those who
+/// have it open, as on other machines' file systems, it is copied into memory, unless it is large.
 class MappedFile {
   public:
     /// How the bytes come into memory.
@@ -32,11 +36,17 @@ class MappedFile {
     ~MappedFile();
 
     std::span<const std::byte> bytes() const { return bytes_; }
+    /// Counts what is lost from now on there, which must outlive all reading.
+    void countLossesInto(std::atomic<uint32_t>& losses) const {
+        if (guard_) guard_->countInto(losses);
+    }
 
   private:
-    explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+    MappedFile(std::span<const std::byte> bytes, std::optional<MappingGuard> guard)
+        : bytes_(bytes), guard_(std::move(guard)) {}
 
     std::span<const std::byte> bytes_;
+    std::optional<MappingGuard> guard_;  ///< Of what is mapped.
 };
 
 }  // namespace lanescope

@@ -27,8 +27,9 @@ class SeenBlocks {
         left_ -= checksums.size();
         return {checksums, first, &damaged_};
     }
-    /// Of all blocks that were read so far, those that differ.
+    /// Of all blocks that were read so far, those that differ, and what else was found damaged.
     const std::atomic<uint32_t>& damaged() const { return damaged_; }
+    std::atomic<uint32_t>& damaged() { return damaged_; }
 
   private:
     struct Free {

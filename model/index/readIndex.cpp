@@ -68,6 +68,7 @@ TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
     std::optional<MappedFile> file = MappedFile::open(path);
     if (!file) return nullptr;
     const auto backing = std::make_shared<Backing>(std::move(*file));
+    backing->file.countLossesInto(backing->seen.damaged());
     const Bytes bytes = backing->file.bytes();
     const std::optional<Bytes> fields = fieldsOf(bytes, source);
     if (!fields) return nullptr;

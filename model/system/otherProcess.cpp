@@ -2,6 +2,7 @@
 // For systems of POSIX that are not Linux.
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #ifdef __APPLE__
 #include <mach-o/dyld.h>
@@ -19,7 +20,23 @@ bool openPipe(std::array<int, 2>& ends) {
     return true;
 }
 
-void endWithParent() {}
+bool openSockets(std::array<int, 2>& ends) {
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) return false;
+    for (const int end : ends) {
+        ::fcntl(end, F_SETFD, FD_CLOEXEC);
+#ifdef SO_NOSIGPIPE
+        const int yes = 1;
+        ::setsockopt(end, SOL_SOCKET, SO_NOSIGPIPE, &yes, sizeof yes);
+#endif
+    }
+    return true;
+}
+
+ssize_t sendQuietly(int socket, const void* bytes, size_t count) {
+    return ::send(socket, bytes, count, 0);
+}
+
+void limitFurtherMemory(uint64_t) {}
 
 std::filesystem::path ownProgram() {
 #ifdef __APPLE__
@@ -29,6 +46,10 @@ std::filesystem::path ownProgram() {
     if (::_NSGetExecutablePath(path.data(), &length) == 0) return path.c_str();
 #endif
     return {};
+}
+
+std::filesystem::path programToRestart() {
+    return ownProgram();
 }
 
 std::optional<uint64_t> drawNumber() {

@@ -13,11 +13,23 @@ namespace lanescope::system {
 /// `errno`.
 bool openPipe(std::array<int, 2>& ends);
 
-/// The calling process is killed when the one that started it ends, where the system can do that.
-void endWithParent();
+/// Opens two sockets that are connected, which programs started later do not inherit; false with
+/// `errno`.
+bool openSockets(std::array<int, 2>& ends);
+
+/// As `send`, but a socket that nobody reads from raises no signal.
+ssize_t sendQuietly(int socket, const void* bytes, size_t count);
+
+/// From now on the calling process gets no more than so much further memory, where the system can
+/// do that; what it asks for beyond is refused. Another call sets another bound.
+void limitFurtherMemory(uint64_t bytes);
 
 /// The file of the running program; empty if the system does not say.
 std::filesystem::path ownProgram();
+
+/// What starts the running program again, also where its file was replaced in the meantime if the
+/// system can do that.
+std::filesystem::path programToRestart();
 
 /// A number that nobody can guess; nothing early in a boot. Does not block.
 std::optional<uint64_t> drawNumber();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <zlib.h>
-
 #include <QtTest>
 #include <cstring>
 #include <fstream>
@@ -9,13 +7,8 @@
 
 #include "model/index/readIndex.h"
 #include "model/index/writeIndex.h"
-#include "model/reduce/reduceToPixels.h"
-#include "model/search/findEvents.h"
-#include "model/select/SelectionStatistics.h"
-#include "model/select/buildTraceSums.h"
-#include "model/select/selectionTables.h"
-#include "model/summary/reports.h"
-#include "model/trace/kinds/eventFacts.h"
+#include "tests/fuzz/sealIndex.h"
+#include "tests/fuzz/useTrace.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
@@ -23,6 +16,9 @@
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using lanescope::fuzz::sealIndex;
+using lanescope::fuzz::useSums;
+using lanescope::fuzz::useTrace;
 
 namespace {
 
@@ -31,63 +27,6 @@ constexpr SourceKey source{1, 2, 3};
 std::string readFile(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-uint32_t checksumOf(const std::string& bytes, size_t from, size_t count) {
-    return static_cast<uint32_t>(
-        ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + from, count));
-}
-
-/// Makes every checksum right again, as one would who means harm.
-void seal(std::string& bytes) {
-    IndexHeader header;
-    std::memcpy(&header, bytes.data(), sizeof header);
-    IndexSection section;
-    if (header.sectionsOffset + sizeof section > bytes.size()) return;
-    std::memcpy(&section, bytes.data() + header.sectionsOffset, sizeof section);
-    if (section.offset + section.bytes <= bytes.size() && section.bytes <= bytes.size())
-        section.checksum = checksumOf(bytes, section.offset, section.bytes);
-    std::memcpy(bytes.data() + header.sectionsOffset, &section, sizeof section);
-    header.sectionsChecksum = checksumOf(bytes, header.sectionsOffset, sizeof section);
-    header.fileBytes = bytes.size();
-    std::memcpy(bytes.data(), &header, sizeof header);
-    header.checksum = checksumOf(bytes, 0, sizeof header - sizeof header.checksum);
-    std::memcpy(bytes.data(), &header, sizeof header);
-}
-
-void useSums(const Trace& trace) {
-    const TimeRange part{trace.range.startNs / 2, trace.range.startNs / 2 + 90'000'000};
-    for (const TimeRange range : {trace.range, part}) {
-        const SelectionStatistics statistics = selectionStatistics(trace, trace.sums, range);
-        (void)selectedNames(trace, statistics, 20);
-        (void)selectedCopies(statistics);
-        (void)selectionHeadline(trace, statistics);
-    }
-}
-
-/// Uses a trace as the programs do; whatever is out of range shows under a sanitizer.
-void use(const Trace& trace) {
-    for (const Track& track : trace.tracks)
-        for (const Lane& lane : track.lanes) {
-            for (const int width : {7, 300}) (void)reduceToPixels(lane, trace.range, width);
-            const TimeRange part{trace.range.startNs, trace.range.startNs / 2 + 5000};
-            (void)reduceToPixels(lane, part, 300);
-            (void)sliceAt(lane, part.startNs, 10);
-            for (uint32_t i = 0; i < lane.size(); i += 37) {
-                describe(trace, lane.event[i]);
-                trace.locate(lane.event[i]);
-                trace.launchedWork(lane.event[i]);
-            }
-        }
-    for (const CounterSeries& series : trace.counters) series.extremesAt(trace.range, 100);
-#ifdef LANESCOPE_HAS_SEARCH
-    constexpr TimeRange always{INT64_MIN, INT64_MAX};
-    findEvents(trace, *NamePattern::compile("kernel", PatternKind::Substring), always,
-               [](std::span<const EventRef>) { return true; });
-#endif
-    (void)selectionStatistics(trace, buildTraceSums(trace), trace.range);
-    useSums(trace);
-    for (const Report* report : allReports()) (void)makeReport(trace, report->info.name);
 }
 
 }  // namespace
@@ -116,7 +55,7 @@ class tst_IndexFuzz : public QObject {
             for (int i = 0; i < 200; ++i)
                 broken[sizeof(IndexHeader) + random() % (broken.size() - sizeof(IndexHeader))] =
                     static_cast<char>(random());
-            seal(broken);
+            sealIndex(broken);
             std::ofstream(path_, std::ios::binary) << broken;
             if (const auto trace = readIndex(path_, source, "trace")) useSums(*trace);
         }
@@ -144,7 +83,7 @@ class tst_IndexFuzz : public QObject {
                 const size_t at = section.offset + random() % section.bytes;
                 broken[at] = static_cast<char>(random());
             }
-            seal(broken);
+            sealIndex(broken);
             check(broken);
         }
         QVERIFY(opened_ > 20);
@@ -163,7 +102,7 @@ class tst_IndexFuzz : public QObject {
             const size_t share = size_t{1} << random() % 8;
             for (size_t at = sizeof header; at < section.offset; ++at)
                 if (random() % share == 0) broken[at] = static_cast<char>(random());
-            seal(broken);
+            sealIndex(broken);
             check(broken);
         }
     }
@@ -218,7 +157,7 @@ class tst_IndexFuzz : public QObject {
         std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
         const TracePtr trace = readIndex(path_, source, "trace");
         trace ? ++opened_ : ++refused_;
-        if (trace) use(*trace);
+        if (trace) useTrace(*trace);
     }
 
     TemporaryFolder folder_;

@@ -8,12 +8,10 @@
 #include <fstream>
 #include <thread>
 
-#include "model/index/MappedFile.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
 #include "model/index/readIndex.h"
 #include "model/index/writeIndex.h"
-#include "model/system/files.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
@@ -400,38 +398,6 @@ class tst_Index : public QObject {
         QVERIFY(writeTrace(*simulatedTraining({.steps = 1}), path_).has_value());
         QVERIFY(ensureIndex(path_).has_value());
         QVERIFY(dumpOf(**open) == before);
-    }
-
-    void aCopyOutlivesItsFile() {
-        QVERIFY(ensureIndex(path_).has_value());
-        const std::string whole = readFile(index_);
-        const auto copy = MappedFile::open(index_, MappedFile::Access::Copied);
-        QVERIFY(copy.has_value());
-        std::filesystem::resize_file(index_, 0);
-        QCOMPARE(copy->bytes().size(), whole.size());
-        QVERIFY(std::memcmp(copy->bytes().data(), whole.data(), whole.size()) == 0);
-    }
-
-    void aMappedFileOutlivesItsName() {
-        QVERIFY(ensureIndex(path_).has_value());
-        const std::string whole = readFile(index_);
-        const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
-        QVERIFY(file.has_value());
-        std::filesystem::remove(index_);
-        QVERIFY(ensureIndex(path_).has_value());
-        QVERIFY(std::memcmp(file->bytes().data(), whole.data(), whole.size()) == 0);
-    }
-
-    void isMappedOnlyWhereOpenFilesStay() {
-        // The kernel's numbers of file systems, some of which look negative in 32 bits.
-        for (const int64_t local : {0xEF53, 0x58465342, 0x01021994})
-            QVERIFY(system::isLocalType(local));
-        QVERIFY(system::isLocalType(0x9123683E));
-        QVERIFY(system::isLocalType(static_cast<int32_t>(0x9123683E)));
-        for (const int64_t remote :
-             {0x6969, 0x517B, 0x65735546, 0x0BD00BD0, 0x47504653, 0x01021997, 0})
-            QVERIFY(!system::isLocalType(remote));
-        QVERIFY(!system::isLocalType(static_cast<int32_t>(0xFF534D42)));
     }
 
     void isNotMadeForSmallTraces() {

@@ -6,7 +6,7 @@ namespace lanescope::views {
 Result<void> SqlPanel::Source::open() {
     if (query_) return {};
     auto opened =
-        TraceQuery::open(path_, [this](double, std::string_view) { return !isStopped_.load(); });
+        QueryProcess::open(path_, [this](double, std::string_view) { return !isStopped_.load(); });
     if (!opened) return fail(opened.error());
     query_.emplace(std::move(*opened));
     return {};

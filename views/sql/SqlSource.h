@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/query/QueryProcess.h"
 #include "views/sql/SqlPanel.h"
 
 namespace lanescope::views {
@@ -29,7 +30,7 @@ struct SqlPanel::Source {
     bool isBeingWritten_;
     std::atomic<bool> isStopped_ = false;
     std::mutex mutex_;
-    std::optional<TraceQuery> query_;
+    std::optional<QueryProcess> query_;
 };
 
 }  // namespace lanescope::views

@@ -8,6 +8,7 @@ import os
 import weakref
 
 from lanescope._library import Error, load
+from lanescope._places import program
 
 __all__ = ["Comparison", "Error", "Table", "Trace"]
 
@@ -18,7 +19,7 @@ _error = ctypes.POINTER(ctypes.c_void_p)
 
 
 def _load():
-    library = load("python", "lanescopeAbi", 2)
+    library = load("python", "lanescopeAbi", 3)
     for name, result, arguments in (
         ("lanescopeOpen", _handle, [_text, _error]),
         ("lanescopeCompare", _handle, [_handle, _options, _error]),
@@ -205,7 +206,7 @@ class Trace(_Object):
     def sql(self, query, *, rows=None, seconds=None):
         """What a SELECT statement says of the file, at most 100,000 rows of it in at most 30 s if nothing is said. The
         trace is only read, and none of its views and triggers is run."""
-        return self._table("sql", query=query, rows=rows, seconds=seconds)
+        return self._table("sql", query=query, rows=rows, seconds=seconds, program=str(program()))
 
     def compare(self, *others, range=None, steps=None, align=None, spread=None, top=None):
         """This run, as the baseline, with other runs: traces or files, each of a program of its own. The options are

@@ -127,7 +127,7 @@ using namespace lanescope::python;
 
 /// Raised whenever a function below changes.
 LANESCOPE_EXPORT int lanescopeAbi() {
-    return 2;
+    return 3;
 }
 
 /// Opens a trace; takes as long as `openTrace`.

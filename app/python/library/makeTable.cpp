@@ -9,7 +9,7 @@
 #include "app/python/library/RowTable.h"
 #include "model/explain/RuleCondition.h"
 #include "model/index/openTrace.h"
-#include "model/query/TraceQuery.h"
+#include "model/query/QueryProcess.h"
 #include "model/query/queryPosition.h"
 #include "model/requests/makeComparison.h"
 #include "model/requests/parseRange.h"
@@ -98,7 +98,8 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
     constexpr int64_t day = 86'400;
     limits.rows = *rows;
     limits.time = std::chrono::seconds(std::min(*seconds, day));
-    const Result<TraceQuery> query = TraceQuery::open(open.path);
+    // The process of the query is the program that was installed with the package.
+    Result<QueryProcess> query = QueryProcess::open(open.path, {}, options.take("program"));
     if (!query) return fail(query.error());
     auto result = query->run(sql, limits);
     if (!result) return fail({sentenceOf(result.error(), sql)});
@@ -107,7 +108,7 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
             fmt::format("Only the first {} rows are here; ask for more "
                         "with rows=.",
                         result->table.rows.size()));
-    if (const auto doubt = query->doubt()) result->table.notes.push_back(doubt->sentence);
+    if (!query->doubt().empty()) result->table.notes.push_back(query->doubt());
     // The columns are called what the query calls them.
     for (ReportColumn& column : result->table.columns)
         if (column.unit == Unit::Timestamp) column.unit = Unit::Identifier;

@@ -26,7 +26,8 @@ struct OpenTrace {
 /// - "steps": the steps that a comparison takes, with their parts; options `range`, `steps`,
 ///   `align`.
 /// - "stats": a report of `lanescope stats`; options `report`, `by`, `range`, `range_name`.
-/// - "sql": the rows of a query; options `query`, `rows`, `seconds`.
+/// - "sql": the rows of a query; options `query`, `rows`, `seconds`, and `program`, the path of
+///   `lanescope`, which is asked in a process of its own.
 ///
 /// Fails with a sentence, as the command line does, for options that make no sense.
 Result<TablePtr> makeTable(const OpenTrace& trace, std::string_view name, Options& options);

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -169,6 +170,20 @@ class Tables(WithTraces):
         self.assertIn("Only the first 2 rows", repr(self.every.sql("SELECT 1 UNION SELECT 2 UNION SELECT 3", rows=2)))
         with self.assertRaisesRegex(lanescope.Error, "stopped after 1 s"):
             self.every.sql("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT sum(x) FROM c", seconds=1)
+
+    def test_no_function_runs_on_beyond_the_time(self):
+        # Each call compares some 10^10 bytes, and none of them looks at a clock.
+        query = ("WITH t(x) AS (SELECT replace(hex(zeroblob(250000)), '0', 'a')) "
+                 "SELECT instr(x, substr(x, 1, 250000) || 'b'), instr(x, substr(x, 1, 250001) || 'b'),"
+                 " instr(x, substr(x, 1, 250002) || 'b') FROM t")
+        begun = time.monotonic()
+        self.every.sql("SELECT 1")
+        start = time.monotonic() - begun
+        begun = time.monotonic()
+        with self.assertRaisesRegex(lanescope.Error, "stopped after 1 s"):
+            self.every.sql(query, seconds=1)
+        self.assertLess(time.monotonic() - begun - start, 1.1)
+        self.assertEqual(len(self.every.sql("SELECT 1")), 1)
 
     def test_mixed_columns_are_of_text_and_strange_bytes_are_utf8(self):
         rows = arrow.rows_of(self.every.sql("SELECT 1 AS a UNION ALL SELECT 'x' UNION ALL SELECT NULL UNION ALL SELECT 2.5"))

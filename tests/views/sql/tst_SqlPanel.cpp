@@ -2,6 +2,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QElapsedTimer>
 #include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
@@ -89,6 +90,23 @@ class TestSqlPanel : public QObject {
         QTest::keyClick(&panel_->editor(), Qt::Key_Escape);
         QTRY_VERIFY(!panel_->isRunning());
         QCOMPARE(panel_->status(), QString("The query was stopped."));
+        ask("SELECT 1");
+        QVERIFY(panel_->status().startsWith("1 row"));
+    }
+
+    void noFunctionRunsOnBeyondTheTime() {
+        QueryLimits limits;
+        limits.time = std::chrono::milliseconds(2000);
+        panel_->setLimits(limits);
+        QElapsedTimer timer;
+        timer.start();
+        // Each call compares some 10^10 bytes, and none of them looks at a clock.
+        ask("WITH t(x) AS (SELECT replace(hex(zeroblob(250000)), '0', 'a')) "
+            "SELECT instr(x, substr(x, 1, 250000) || 'b'), instr(x, substr(x, 1, 250001) || 'b')"
+            ", instr(x, substr(x, 1, 250002) || 'b') FROM t");
+        QVERIFY2(timer.elapsed() <= 2200, qPrintable(QString::number(timer.elapsed())));
+        QVERIFY2(panel_->status().startsWith("The query was stopped after 2 s"),
+                 qPrintable(panel_->status()));
         ask("SELECT 1");
         QVERIFY(panel_->status().startsWith("1 row"));
     }

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/query/QueryProcess.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "model/query/queryMessages.h"
+#include "model/system/process.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Between two looks whether to go on.
+constexpr std::chrono::milliseconds lookInterval{50};
+/// Opening may take as long as unpacking does, which is told meanwhile.
+constexpr std::chrono::hours timeToOpen{24};
+
+void closeIfOpen(int& file) {
+    if (file >= 0) ::close(file);
+    file = -1;
+}
+
+/// Nothing of ours but the socket: streams go nowhere, signals are as they are by default.
+int spawnWith(const char* program, int socket, pid_t& pid) {
+    char name[] = "lanescope", word[] = "--answer-queries";
+    std::array<char*, 3> words{name, word, nullptr};
+    posix_spawn_file_actions_t files;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
+    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    sigset_t none, all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+    const int problem = ::posix_spawn(&pid, program, &files, &attributes, words.data(), environ);
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&files);
+    return problem;
+}
+
+/// What a failed answer says.
+QueryError errorIn(std::string_view body) {
+    if (body.empty()) return {"There is not enough memory for this query.", std::nullopt};
+    QueryReader reader(body);
+    QueryError error{reader.text(), std::nullopt};
+    const int64_t offset = reader.number();
+    if (offset >= 0) error.offset = static_cast<size_t>(offset);
+    return error;
+}
+
+}  // namespace
+
+Result<QueryProcess> QueryProcess::open(const std::filesystem::path& path,
+                                        const LoadProgress& progress,
+                                        const std::filesystem::path& program) {
+    QueryProcess process(path, program.empty() ? system::programToRestart() : program);
+    if (auto started = process.start(progress); !started) return fail(started.error());
+    return process;
+}
+
+QueryProcess::QueryProcess(QueryProcess&& other) noexcept
+    : path_(std::move(other.path_)),
+      program_(std::move(other.program_)),
+      pid_(std::exchange(other.pid_, -1)),
+      socket_(std::exchange(other.socket_, -1)),
+      doubt_(std::move(other.doubt_)) {}
+
+QueryProcess& QueryProcess::operator=(QueryProcess&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(program_, other.program_);
+    std::swap(pid_, other.pid_);
+    std::swap(socket_, other.socket_);
+    std::swap(doubt_, other.doubt_);
+    return *this;
+}
+
+QueryProcess::~QueryProcess() {
+    end();
+}
+
+Result<void> QueryProcess::spawn() {
+    std::array<int, 2> ends{};
+    if (!system::openSockets(ends))
+        return fail("No process could be started for a query: {}.", std::strerror(errno));
+    const int problem = spawnWith(program_.c_str(), ends[1], pid_);
+    ::close(ends[1]);
+    if (problem != 0) {
+        ::close(ends[0]);
+        pid_ = -1;
+        return fail("No process could be started for a query: {}.", std::strerror(problem));
+    }
+    socket_ = ends[0];
+    return {};
+}
+
+Result<void> QueryProcess::start(const LoadProgress& progress) {
+    if (socket_ >= 0) return {};
+    if (auto spawned = spawn(); !spawned) return spawned;
+    double fraction = 0;
+    std::string what;
+    const auto goesOn = [&] { return !progress || progress(fraction, what); };
+    auto message = ask(QueryMessage::Open, path_.string(), timeToOpen, goesOn);
+    while (message && message->kind == QueryMessage::Progress) {
+        QueryReader reader(message->body);
+        fraction = static_cast<double>(reader.number()) / 1e6;
+        what = reader.text();
+        message = receive(Clock::now() + timeToOpen, goesOn);
+    }
+    if (message && message->kind == QueryMessage::Opened) return {};
+    const bool isRefused =
+        message && message->kind == QueryMessage::Failed && !message->body.empty();
+    end();
+    if (isRefused) return fail({errorIn(message->body).sentence});
+    if (stop_ == Stop::User) return fail("Opening {} was cancelled.", path_.string());
+    return fail("{} could not be opened for queries: the process that did so ended.",
+                path_.string());
+}
+
+/// Closes the socket, which ends a process that waits for it, and ends one that does not.
+void QueryProcess::end() {
+    closeIfOpen(socket_);
+    if (pid_ <= 0) return;
+    // Unless somebody else in this program has waited for all children: then the number may be
+    // another's by now.
+    if (::waitpid(pid_, nullptr, WNOHANG) == 0) {
+        ::kill(pid_, SIGKILL);
+        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+        }
+    }
+    pid_ = -1;
+}
+
+bool QueryProcess::receiveBytes(void* to, size_t bytes, std::optional<Clock::time_point> deadline,
+                                const GoesOn& goesOn) {
+    for (size_t done = 0; done < bytes;) {
+        auto wait = lookInterval;
+        if (deadline) {
+            const auto left =
+                std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - Clock::now());
+            wait = std::clamp(left + std::chrono::milliseconds(1), std::chrono::milliseconds(0),
+                              lookInterval);
+        }
+        pollfd waited{socket_, POLLIN, 0};
+        const int ready = ::poll(&waited, 1, static_cast<int>(wait.count()));
+        if (ready < 0 && errno != EINTR) return stop_ = Stop::Ended, false;
+        if (ready <= 0) {
+            if (deadline && Clock::now() >= *deadline) return stop_ = Stop::Time, false;
+            if (goesOn && !goesOn()) return stop_ = Stop::User, false;
+            continue;
+        }
+        const ssize_t got = ::recv(socket_, static_cast<char*>(to) + done, bytes - done, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return stop_ = Stop::Ended, false;
+        done += static_cast<size_t>(got);
+    }
+    return true;
+}
+
+std::optional<QueryProcess::Message> QueryProcess::receive(
+    std::optional<Clock::time_point> deadline, const GoesOn& goesOn) {
+    stop_ = Stop::None;
+    QueryHeader header;
+    if (!receiveBytes(&header, sizeof header, deadline, goesOn)) return std::nullopt;
+    Message message{header.kind, {}};
+    // It comes in parts, so that a length that is a lie takes no memory.
+    constexpr uint64_t part = 1 << 20;
+    while (message.body.size() < header.bytes) {
+        const size_t before = message.body.size();
+        message.body.resize(before + std::min<uint64_t>(part, header.bytes - before));
+        if (!receiveBytes(message.body.data() + before, message.body.size() - before, deadline,
+                          goesOn))
+            return std::nullopt;
+    }
+    return message;
+}
+
+std::optional<QueryProcess::Message> QueryProcess::ask(QueryMessage kind, const std::string& body,
+                                                       std::chrono::milliseconds time,
+                                                       const GoesOn& goesOn) {
+    if (!sendMessage(socket_, kind, body)) {
+        stop_ = Stop::Ended;
+        return std::nullopt;
+    }
+    return receive(Clock::now() + time, goesOn);
+}
+
+Result<QueryResult, QueryError> QueryProcess::run(std::string_view sql, const QueryLimits& limits,
+                                                  const QueryProgress& progress) {
+    const auto failed = [](std::string sentence) {
+        return tl::unexpected(QueryError{std::move(sentence), std::nullopt});
+    };
+    if (auto started = start({}); !started) return failed(started.error().sentence);
+    QueryWriter writer;
+    for (const int64_t each :
+         {int64_t{limits.time.count()}, limits.rows, limits.resultBytes, limits.workingBytes})
+        writer.number(each);
+    writer.text(sql);
+    const Clock::time_point begun = Clock::now();
+    const GoesOn goesOn = [&] {
+        return !progress || progress(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                Clock::now() - begun));
+    };
+    // A query that looks at the clock itself is to end by itself.
+    auto message = ask(QueryMessage::Query, writer.bytes(), limits.time + limits.time / 20, goesOn);
+    if (message && message->kind == QueryMessage::Decided) message = receive(std::nullopt, goesOn);
+    if (message && message->kind == QueryMessage::Failed)
+        return tl::unexpected(errorIn(message->body));
+    if (message && message->kind == QueryMessage::Answer) {
+        QueryReader reader(message->body);
+        QueryResult result;
+        result.isCut = reader.number() != 0;
+        result.took = std::chrono::milliseconds(reader.number());
+        doubt_ = reader.text();
+        result.table = reader.table();
+        if (reader.isGood()) return result;
+    }
+    end();
+    if (stop_ == Stop::User) return failed("The query was stopped.");
+    if (stop_ == Stop::Time)
+        return failed(
+            fmt::format("The query was stopped after {:.3g} s: ask for less, or allow "
+                        "more time.",
+                        static_cast<double>(limits.time.count()) / 1000));
+    return failed("The query was ended from outside, as it is where memory runs out.");
+}
+
+Result<std::vector<QueryTable>> QueryProcess::tables() {
+    if (auto started = start({}); !started) return fail(started.error());
+    const auto message = ask(QueryMessage::Tables, {}, QueryLimits().time * 2, {});
+    if (message && message->kind == QueryMessage::Failed)
+        return fail({errorIn(message->body).sentence});
+    if (message && message->kind == QueryMessage::TablesFound) {
+        QueryReader reader(message->body);
+        std::vector<QueryTable> tables(reader.count(2 * sizeof(int64_t)));
+        for (QueryTable& table : tables) {
+            table.name = reader.text();
+            table.columns.resize(reader.count(2 * sizeof(int64_t)));
+            for (QueryTable::Column& column : table.columns) {
+                column.name = reader.text();
+                column.type = reader.text();
+            }
+        }
+        if (reader.isGood()) return tables;
+    }
+    end();
+    return fail("The tables of {} could not be read: the process that did so ended.",
+                path_.string());
+}
+
+}  // namespace lanescope

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <zlib.h>
+
+#include <cstring>
+#include <string>
+
+#include "model/index/IndexFormat.h"
+
+namespace lanescope::fuzz {
+
+inline uint32_t checksumIn(const std::string& bytes, size_t from, size_t count) {
+    return static_cast<uint32_t>(
+        ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + from, count));
+}
+
+/// Makes the checksums of header, sections and fields of an index right again, as one would who
+/// means harm. `index` is at least a header; what it says of itself may be anything.
+inline void sealIndex(std::string& index) {
+    IndexHeader header;
+    IndexSection section;
+    std::memcpy(&header, index.data(), sizeof header);
+    if (index.size() < sizeof section || header.sectionsOffset > index.size() - sizeof section)
+        return;
+    const size_t sectionAt = header.sectionsOffset;
+    std::memcpy(&section, index.data() + sectionAt, sizeof section);
+    if (section.offset <= index.size() && section.bytes <= index.size() - section.offset)
+        section.checksum = checksumIn(index, section.offset, section.bytes);
+    std::memcpy(index.data() + sectionAt, &section, sizeof section);
+    header.sectionsChecksum = checksumIn(index, sectionAt, sizeof section);
+    header.fileBytes = index.size();
+    std::memcpy(index.data(), &header, sizeof header);
+    header.checksum = checksumIn(index, 0, sizeof header - sizeof header.checksum);
+    std::memcpy(index.data(), &header, sizeof header);
+}
+
+}  // namespace lanescope::fuzz

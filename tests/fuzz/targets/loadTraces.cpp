@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The readers of tables, ours and Nsight Systems', and of trace events in JSON, and what is built
+// of them.
+
+#include "model/format/tables/Schema.h"
+#include "model/load/loadTrace.h"
+#include "tests/fuzz/targets/Scratch.h"
+#include "tests/fuzz/targets/Sheet.h"
+#include "tests/fuzz/targets/targets.h"
+#include "tests/fuzz/useTrace.h"
+
+namespace lanescope::fuzz {
+
+namespace {
+
+void load(std::string_view content, Bytes bytes) {
+    const NamelessFile file(content);
+    const Result<TracePtr> trace = loadOpenTrace(file.descriptor(), "fuzz");
+    if (!trace) return require(!trace.error().sentence.empty(), "It was refused without a word.");
+    // All of them each time would take longer than all else.
+    useTrace(**trace, {bytes.size() % 41, 1});
+}
+
+void loadSheet(std::string_view sheet, Bytes bytes) {
+    const SqlitePtr database = databaseOf(sheet);
+    load(bytesOf(database.get()), bytes);
+}
+
+}  // namespace
+
+void loadOwnTrace(Bytes bytes) {
+    loadSheet("A " + std::to_string(traceApplicationId) + "\n" + std::string(textOf(bytes)), bytes);
+}
+
+void loadNsightTrace(Bytes bytes) {
+    loadSheet(textOf(bytes), bytes);
+}
+
+void loadJsonTrace(Bytes bytes) {
+    load(textOf(bytes), bytes);
+}
+
+}  // namespace lanescope::fuzz

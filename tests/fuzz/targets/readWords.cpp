@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people and environments say in a few words: ranges, steps, options, patterns, names.
+
+#include "model/format/matchesPattern.h"
+#include "model/format/parseDuration.h"
+#include "model/format/parseStepRange.h"
+#include "model/format/utf8.h"
+#include "model/requests/CompareSelection.h"
+#include "model/requests/parseRange.h"
+#include "model/steps/StepSelection.h"
+#include "model/steps/rangePattern.h"
+#include "model/values/formatValue.h"
+#include "model/values/kernelName.h"
+#include "tests/fuzz/targets/targets.h"
+#ifdef LANESCOPE_HAS_CAPTURE
+#include "capture/collector/symbolNames.h"
+#include "capture/log/maskSecrets.h"
+#include "capture/options/AgentOptions.h"
+#include "capture/options/WindowOptions.h"
+#endif
+
+namespace lanescope::fuzz {
+
+namespace {
+
+void readNumbers(std::string_view text) {
+    if (const auto range = parseRange(text))
+        require(range->startNs <= range->endNs, "A range that ends before it begins.");
+    (void)parseDuration(text);
+    if (const auto steps = parseStepRange(text))
+        require(steps->first >= 0 && steps->first <= steps->last, "Steps out of order.");
+    (void)parseStepNumbers(text);
+    CompareSelection selection;
+    if (parseAlignment(text, selection)) (void)selection.sentence();
+}
+
+void readNames(std::string_view text) {
+    const std::string pattern = rangePattern(text);
+    require(rangePattern(pattern).size() <= pattern.size(), "A pattern grows by itself.");
+    require(text.size() > 4096 || matchesPattern(text, text), "A text is not like itself.");
+    (void)withoutParameters(text);
+    (void)kernelBaseName(text);
+    require(isUtf8(validUtf8(text)), "What was made UTF-8 is none.");
+    require(isUtf8(printable(std::string(text))), "What is printed is no UTF-8.");
+}
+
+#ifdef LANESCOPE_HAS_CAPTURE
+void readOptions(std::string_view text) {
+    agent::AgentOptions options, again;
+    agent::readOptionText(text, options);
+    agent::readOptionText(agent::optionText(options), again);
+    require(options == again, "Options change by being written and read.");
+    agent::WindowOptions windows;
+    agent::setRange(text, windows);
+    (void)agent::setTriggerRange(text, windows);
+    (void)agent::suitsProgram(options.only, text, text);
+}
+
+void readCommandLine(std::string_view text) {
+    std::vector<std::string> words;
+    for (std::string_view rest = text; !rest.empty();) {
+        const size_t end = std::min(rest.find('\0'), rest.size());
+        words.emplace_back(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    require(log::maskSecrets(words).size() == words.size(), "Words were lost.");
+    (void)capture::shortFunctionName(text);
+}
+#endif
+
+}  // namespace
+
+void readWords(Bytes bytes) {
+    if (bytes.empty()) return;
+    const std::string_view text = textOf(bytes.subspan(1));
+    switch (bytes[0] % 4) {
+        case 0:
+            return readNumbers(text);
+        case 1:
+            return readNames(text);
+#ifdef LANESCOPE_HAS_CAPTURE
+        case 2:
+            return readOptions(text);
+        case 3:
+            return readCommandLine(text);
+#endif
+        default:
+            return;
+    }
+}
+
+}  // namespace lanescope::fuzz

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fuzz/targets/targets.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+namespace lanescope::fuzz {
+
+std::span<const Target> targets() {
+    static constexpr std::array all{
+#ifdef LANESCOPE_HAS_CAPTURE
+        Target{"log", &readLog},
+        Target{"collect", &collectLog},
+        Target{"json", &readJson},
+#endif
+        Target{"trace", &loadOwnTrace},
+        Target{"nsight", &loadNsightTrace},
+        Target{"jsontrace", &loadJsonTrace},
+        Target{"summary", &readStoredSummary},
+        Target{"index", &openIndex},
+        Target{"notes", &readNotes},
+        Target{"condition", &readCondition},
+        Target{"words", &readWords},
+        Target{"sql", &askInSql},
+    };
+    return all;
+}
+
+void require(bool holds, const char* sentence) {
+    if (holds) return;
+    std::fprintf(stderr, "%s\n", sentence);
+    std::abort();
+}
+
+}  // namespace lanescope::fuzz

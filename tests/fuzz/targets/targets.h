@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace lanescope::fuzz {
+
+using Bytes = std::span<const uint8_t>;
+
+/// Something that reads what nobody vouches for. `run` gives it any bytes and uses what comes of
+/// them as the programs do; a sanitizer, a signal or `require` says that it went wrong. The same
+/// bytes do the same every time. One thread.
+struct Target {
+    const char* name;  ///< Also of its folder in `tests/fuzz/corpus`.
+    void (*run)(Bytes);
+};
+
+/// All targets.
+std::span<const Target> targets();
+
+inline std::string_view textOf(Bytes bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Ends the program, with the sentence on stderr, unless `holds`.
+void require(bool holds, const char* sentence);
+
+// Each in a source of its name.
+void readLog(Bytes);
+void collectLog(Bytes);
+void loadOwnTrace(Bytes);
+void loadNsightTrace(Bytes);
+void loadJsonTrace(Bytes);
+void readStoredSummary(Bytes);
+void openIndex(Bytes);
+void readNotes(Bytes);
+void readCondition(Bytes);
+void readWords(Bytes);
+void readJson(Bytes);
+void askInSql(Bytes);
+
+}  // namespace lanescope::fuzz
