@@ -8,12 +8,15 @@
 #include "app/cli/loadForCommand.h"
 #include "app/help/takes.h"
 #include "model/export/chromeTrace.h"
+#include "model/export/foldedStacks.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
 
 namespace lanescope::cli {
 
 namespace {
+
+constexpr const char* folded = "folded";
 
 struct ExportOptions {
     std::string file;
@@ -28,10 +31,14 @@ Result<void> runExport(const ExportOptions& options) {
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
     if (!output) return fail(output.error());
-    writeChromeTrace(**trace, [&output](std::string_view text) {
+    const auto write = [&output](std::string_view text) {
         output->write(text);
         return output->isWanted();
-    });
+    };
+    if (options.format == folded)
+        writeFoldedStacks(**trace, write);
+    else
+        writeChromeTrace(**trace, write);
     // A file gets its name only if all is well.
     if (const Result<void> sound = checkIndex(**trace); !sound) return sound;
     if (const Result<void> closed = output->close(); !closed) return closed;
@@ -47,8 +54,9 @@ void addExport(CLI::App& app, int& exitStatus) {
     command->add_option("FILE", options->file, readableFormats())->required();
     help::takesOneOf(
         command->add_option("-f,--format", options->format,
-                            "chrome: trace-event JSON, which Perfetto and chrome://tracing open"),
-        {"chrome"})
+                            "chrome: trace-event JSON, which Perfetto and chrome://tracing open; "
+                            "folded: time on GPUs by Python stack, for flame graphs"),
+        {"chrome", folded})
         ->capture_default_str();
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");

@@ -11,6 +11,7 @@ namespace {
 /// What 3.9 and 3.10 share: frames are objects, and instructions lie in an object of their own.
 constexpr FrameLayout withFrameObjects() {
     FrameLayout layout;
+    layout.threadId = 176;
     layout.threadFrame = 24;
     layout.previous = 24;
     layout.code = 32;
@@ -44,6 +45,7 @@ constexpr FrameLayout of310() {
 
 constexpr FrameLayout of311() {
     FrameLayout layout;
+    layout.threadId = 152;
     layout.threadFrame = 56;
     layout.frameOfThreadFrame = 8;
     layout.frameBytes = 80;
@@ -64,6 +66,7 @@ constexpr FrameLayout of311() {
 
 constexpr FrameLayout of312() {
     FrameLayout layout = of311();
+    layout.threadId = 136;
     layout.frameOfThreadFrame = 0;
     layout.previous = 8;
     layout.code = 0;
@@ -79,7 +82,7 @@ constexpr FrameLayout of312() {
 
 // Where in what an interpreter tells of itself stands which number, each of eight bytes.
 struct Told {
-    uint16_t currentFrame;
+    uint16_t currentFrame, threadId;
     uint16_t frameBytes, previous, code, instruction, owner, bytecodeIndex;
     uint16_t codeBytes, file, name, lineTable, firstLine, bytecode, bytecodeCopies;
     uint16_t type;
@@ -100,6 +103,7 @@ constexpr Told toldBy(bool is314) {
     const int text = bytes + 3;
     const auto at = [](int number) { return static_cast<uint16_t>(number); };
     return {.currentFrame = at(thread + 4),
+            .threadId = at(thread + 5),
             .frameBytes = at(frame),
             .previous = at(frame + 1),
             .code = at(frame + 2),
@@ -167,6 +171,7 @@ std::optional<FrameLayout> layoutTold(std::span<const std::byte> runtime, int ma
     };
     FrameLayout layout;
     layout.threadFrame = offset(told.currentFrame);
+    layout.threadId = offset(told.threadId);
     layout.frameBytes = offset(told.frameBytes);
     layout.previous = offset(told.previous);
     layout.code = offset(told.code);

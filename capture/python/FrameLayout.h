@@ -26,6 +26,7 @@ struct FrameLayout {
     static constexpr uint16_t none = 0xffff;
 
     // Of a thread's state.
+    uint16_t threadId = 0;  ///< What `pthread_self` says of whose state it is.
     uint16_t threadFrame = 0;
     uint16_t frameOfThreadFrame =
         none;  ///< Where `threadFrame` only leads to the frame (3.11, 3.12).

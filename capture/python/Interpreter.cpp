@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 
 #include <array>
 #include <charconv>
@@ -98,10 +99,21 @@ bool Interpreter::takeLayout(const void* runtime, int major, int minor) {
     return layout.has_value();
 }
 
-uint64_t Interpreter::threadState() const {
+uint64_t Interpreter::threadState() {
     // While it ends it frees what its other threads still run with.
     if (isFinalizing_() != 0) return 0;
-    return reinterpret_cast<uintptr_t>(threadStateOf_());
+    const auto state = reinterpret_cast<uintptr_t>(threadStateOf_());
+    if (!isPlausible(state)) return 0;
+    // One that was made by this thread for another is remembered as if it were this thread's.
+    uint64_t owner = 0;
+    PlainMemory::get(state + layout_.threadId, owner);
+    if (owner == static_cast<uint64_t>(::pthread_self())) [[likely]]
+        return state;
+    // If that is said of every thread, it is not where it is looked for.
+    constexpr uint32_t mostStrangers = 1'000;
+    if (!isProven() && strangers_.fetch_add(1, std::memory_order_relaxed) >= mostStrangers)
+        refuse(Refusal::OtherLayout);
+    return 0;
 }
 
 void Interpreter::refuse(Refusal why) {

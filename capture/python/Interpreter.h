@@ -37,7 +37,7 @@ class Interpreter {
 
     /// The state of the calling thread; 0 if Python knows nothing of it, or while it ends. Once
     /// found, any thread.
-    uint64_t threadState() const;
+    uint64_t threadState();
 
     /// Once found, constant.
     const FrameLayout& layout() const { return layout_; }
@@ -61,6 +61,7 @@ class Interpreter {
     std::atomic<State> state_{State::Absent};
     std::atomic<Refusal> refusal_{Refusal::None};
     std::atomic<bool> isProven_{false};
+    std::atomic<uint32_t> strangers_{0};  // states that said they were another thread's
 };
 
 }  // namespace lanescope::agent::python

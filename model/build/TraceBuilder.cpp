@@ -20,6 +20,7 @@ constexpr size_t maxProcesses = 1 << 16;
 constexpr size_t maxThreads = 1 << 16;
 constexpr size_t maxStreams = 1 << 14;
 constexpr size_t maxGpus = 1 << 10;
+constexpr uint32_t maxStacks = 1u << 26;
 // The columns of GPUs of a `MemcpyTable` are as narrow.
 static_assert(maxGpus <= INT16_MAX);
 
@@ -126,6 +127,20 @@ uint32_t TraceBuilder::stream(uint32_t process, uint32_t gpu, int64_t contextId,
     }
     lastStream_ = {key, found->second};
     return found->second;
+}
+
+uint32_t TraceBuilder::stack(uint32_t parent, StringIndex function, StringIndex file,
+                             uint32_t line) {
+    StackTable& stacks = trace_->stacks;
+    const auto isText = [this](StringIndex text) { return text < trace_->strings.size(); };
+    if (stacks.size() >= maxStacks || (parent != noIndex && parent >= stacks.size()) ||
+        !isText(function) || !isText(file))
+        return noIndex;
+    stacks.parent.push_back(parent);
+    stacks.function.push_back(function);
+    stacks.file.push_back(file);
+    stacks.line.push_back(line);
+    return stacks.size() - 1;
 }
 
 void TraceBuilder::nameProcess(int64_t globalPid, std::string_view name) {

@@ -72,6 +72,9 @@ class TraceBuilder {
     /// A thread by its packed id, and with it its process.
     uint32_t thread(int64_t globalTid);
     uint32_t stream(uint32_t process, uint32_t gpu, int64_t contextId, int64_t streamId);
+    /// A Python stack: its innermost frame, and the stack that is left without that, given out
+    /// before, or `noIndex`. Equal ones are not found but added again.
+    uint32_t stack(uint32_t parent, StringIndex function, StringIndex file, uint32_t line);
     /// What kernels were launched with.
     uint32_t launchConfig(const LaunchConfig& config) {
         return configs_.indexOf(config, trace_->launchConfigs);

@@ -8,6 +8,7 @@
 #include "model/build/buildNcclWaits.h"
 #include "model/build/buildNcclWork.h"
 #include "model/build/buildProjections.h"
+#include "model/build/buildStacks.h"
 #include "model/build/buildTracks.h"
 #include "model/build/buildWaits.h"
 #include "model/build/sortTables.h"
@@ -134,6 +135,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     sortTables(trace, threads, stop);
     computeDepths(trace, stop);
     noteColors(trace.nvtx);
+    buildStacks(trace, stop);
     // What follows relies on what was done before: rows in order, links that are whole.
     if (stop.stop_requested()) return false;
     trace.links = buildLaunchLinks(trace, threads, stop);

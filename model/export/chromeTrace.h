@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <string_view>
-
+#include "model/export/TextSink.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
-
-/// Takes the next piece of text; returns false to have no more.
-using TextSink = std::function<bool(std::string_view)>;
 
 /// Writes the trace as Chrome trace-event JSON, which Perfetto and chrome://tracing open: CPU
 /// threads with API calls and NVTX ranges, a process per GPU with its streams, arrows from calls to

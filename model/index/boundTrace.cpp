@@ -89,6 +89,8 @@ size_t countOf(const Trace& trace, RowsOf of) {
             return trace.nvtx.size();
         case RowsOf::StreamWaits:
             return trace.streamWaits.size();
+        case RowsOf::Stacks:
+            return trace.stacks.size();
     }
     return 0;
 }

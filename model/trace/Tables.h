@@ -201,12 +201,32 @@ struct ApiTable {
     Column<uint32_t> correlation;
     Column<int32_t> returnValue;
     Column<uint8_t> isDriver;  ///< 1 for a driver call, 0 for a runtime call.
+    /// Row of `StackTable`: the Python stack of the thread, or where that runs no Python the one
+    /// for which it works (`buildStacks`); `noIndex` if neither is known.
+    Column<uint32_t> stack;
+    Column<uint8_t> isStackLent;  ///< 1 if the stack is another thread's.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 template <Of<ApiTable> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Strings, s.name),
-              rowOf(RowsOf::Threads, s.thread), number(s.correlation), s.returnValue, s.isDriver);
+              rowOf(RowsOf::Threads, s.thread), number(s.correlation), s.returnValue, s.isDriver,
+              rowOrNone(RowsOf::Stacks, s.stack), s.isStackLent);
+}
+
+/// Python stacks, each by its innermost frame and what is left without that. Those that begin alike
+/// share their beginning.
+struct StackTable {
+    Column<uint32_t> parent;       ///< The stack without its innermost frame, or `noIndex`.
+    Column<StringIndex> function;  ///< "GPT.forward".
+    Column<StringIndex> file;      ///< With its folders; 0 if it has none.
+    Column<uint32_t> line;         ///< 0 if unknown.
+    uint32_t size() const { return static_cast<uint32_t>(parent.size()); }
+};
+template <Of<StackTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, rowOrNone(RowsOf::Stacks, s.parent), rowOf(RowsOf::Strings, s.function),
+              rowOf(RowsOf::Strings, s.file), number(s.line));
 }
 
 /// The numbers are the file's (`ENUM_CUPTI_SYNC_TYPE`).

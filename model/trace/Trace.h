@@ -123,6 +123,7 @@ class Trace : public TraceDescription {
     AllocationTable allocations;
     PageFaultTable pageFaults;
     ApiTable apiCalls;
+    StackTable stacks;  ///< Of `apiCalls`; see `stacks.h`.
     SyncTable syncs;
     EventCallTable eventRecords, eventWaits;  ///< Empty in a finished trace.
     StreamWaitTable streamWaits;
@@ -181,8 +182,8 @@ template <Of<Trace> S, class V>
 void forEachTable(S& trace, V&& visit) {
     visitEach(visit, trace.kernels, trace.memcpys, trace.migrations, trace.memsets, trace.graphs,
               trace.memoryEvents, trace.memoryPools, trace.allocations, trace.pageFaults,
-              trace.apiCalls, trace.syncs, trace.eventRecords, trace.eventWaits, trace.streamWaits,
-              trace.nvtx, trace.projections, trace.nccl);
+              trace.apiCalls, trace.stacks, trace.syncs, trace.eventRecords, trace.eventWaits,
+              trace.streamWaits, trace.nvtx, trace.projections, trace.nccl);
 }
 
 using TracePtr = std::shared_ptr<const Trace>;

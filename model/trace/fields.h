@@ -25,6 +25,7 @@ enum class RowsOf : uint8_t {
     Memcpys,
     Nvtx,
     StreamWaits,
+    Stacks,
 };
 
 /// A field that holds rows of something else; from a file they may be out of its bounds.

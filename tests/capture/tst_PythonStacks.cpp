@@ -11,6 +11,7 @@
 
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"
+#include "tests/support/sanitizers.h"
 
 using namespace lanescope;
 using lanescope::test::AgentRun;
@@ -104,6 +105,11 @@ class tst_PythonStacks : public QObject {
     }
 
   private slots:
+    void initTestCase() {
+        if (test::hasAddressSanitizer || test::hasThreadSanitizer)
+            QSKIP("A sanitizer wants to be loaded first, and the Python of the system has none.");
+    }
+
     void readsEveryStack_data() {
         QTest::addColumn<QString>("python");
         for (const QString& python : interpreters()) QTest::newRow(qPrintable(python)) << python;

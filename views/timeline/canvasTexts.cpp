@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/trace/counterReadings.h"
+#include "model/trace/kinds/workStacks.h"
 #include "model/values/formatTable.h"
 #include "views/timeline/timeTicks.h"
 
@@ -38,7 +39,11 @@ CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice,
     text.detail =
         QStringLiteral("%1   at %2")
             .arg(duration(lane.durationNs[slice]), formatTime(lane.startNs[slice] - timeOriginNs));
-    if (!drawn || drawn->sliceCount <= 1) return text;
+    if (!drawn || drawn->sliceCount <= 1) {
+        const std::string line = pythonLine(trace, lane.event[slice]);
+        if (!line.empty()) text.detail += QLatin1Char('\n') + QString::fromStdString(line);
+        return text;
+    }
     const uint32_t widest = widestOf(lane, *drawn);
     text.detail = QStringLiteral("widest: %1, %2\nhere: %3, %4")
                       .arg(nameOf(trace, lane, widest), duration(lane.durationNs[widest]),

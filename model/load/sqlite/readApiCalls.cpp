@@ -18,11 +18,15 @@ constexpr int64_t driverClass = 1;
 
 void readApiCalls(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::apiCalls;
-    TableReader reader(
-        context, t,
-        {t.start, t.end, t.globalTid, t.correlationId, t.nameId, t.returnValue, t.eventClass},
-        "CUDA API calls");
+    TableReader reader(context, t,
+                       {t.start, t.end, t.globalTid, t.correlationId, t.nameId, t.returnValue,
+                        t.eventClass, t.callchainId},
+                       "CUDA API calls");
     std::unordered_map<StringIndex, StringIndex> plainNames;
+    const auto stackOf = [&stacks = directory.stacks](std::optional<int64_t> id) {
+        const auto found = id ? stacks.find(*id) : stacks.end();
+        return found == stacks.end() ? noIndex : found->second;
+    };
     while (reader.next()) {
         const std::optional<TimeRange> times = reader.times(t.start, t.end);
         if (!times) continue;
@@ -45,7 +49,8 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
              .thread = thread,
              .correlation = reader.unsigned32(t.correlationId),
              .returnValue = static_cast<int32_t>(reader.unsigned32(t.returnValue)),
-             .isDriver = reader.integerOr(t.eventClass, 0) == driverClass});
+             .isDriver = reader.integerOr(t.eventClass, 0) == driverClass,
+             .stack = stackOf(reader.integer(t.callchainId))});
     }
     reader.countAs(kinds::Api::plural);
 }

@@ -28,6 +28,7 @@ void readEverything(LoadContext& context) {
     directory.kinds.read(context);
     readProcessStates(context, directory);
     readFacts(context, directory);
+    readStacks(context, directory);
     // API calls first: they name the threads, and with them the processes.
     readApiCalls(context, directory);
     readKernels(context, directory);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <unordered_map>
+
 #include "model/load/sqlite/FileStrings.h"
 #include "model/load/sqlite/Identities.h"
 #include "model/load/sqlite/LoadContext.h"
@@ -13,6 +16,7 @@ struct FileDirectory {
     FileStrings strings;
     Identities identities;
     MemoryKinds kinds;
+    std::unordered_map<int64_t, uint32_t> stacks;  ///< As the builder gave them out, by their id.
 
     explicit FileDirectory(TraceBuilder& builder) : strings(builder), identities(builder) {}
 };
@@ -20,6 +24,8 @@ struct FileDirectory {
 // Each gives the builder the events of one table of the file, in the order of the file, and counts
 // them. Linear in the rows.
 
+/// The Python stacks that calls name; before these.
+void readStacks(LoadContext& context, FileDirectory& directory);
 void readApiCalls(LoadContext& context, FileDirectory& directory);
 void readKernels(LoadContext& context, FileDirectory& directory);
 void readMemcpys(LoadContext& context, FileDirectory& directory);

@@ -19,13 +19,20 @@ struct Api : OfTable<EventKind::Api, &Trace::apiCalls> {
         uint32_t thread = noIndex;
         uint32_t correlation = 0;
         int32_t returnValue = 0;
-        bool isDriver = false;  ///< A driver call, not one of the runtime.
+        bool isDriver = false;     ///< A driver call, not one of the runtime.
+        uint32_t stack = noIndex;  ///< As `TraceBuilder::stack` gave it out; `noIndex` without one.
     };
+    static bool isPlaced(const Trace& trace, const Row& row) {
+        return (row.stack == noIndex || row.stack < trace.stacks.size()) &&
+               OfTable::isPlaced(trace, row);
+    }
     static void append(Trace& trace, const Row& row) {
         ApiTable& table = trace.apiCalls;
         table.name.push_back(row.name);
         table.returnValue.push_back(row.returnValue);
         table.isDriver.push_back(row.isDriver ? 1 : 0);
+        table.stack.push_back(row.stack);
+        table.isStackLent.push_back(0);
     }
 
     static std::string nameOf(const Trace& trace, uint32_t row) {
@@ -48,6 +55,7 @@ struct Api : OfTable<EventKind::Api, &Trace::apiCalls> {
         details.addThread(table.thread[row]);
         if (table.returnValue[row] != 0)
             details.add("Returned", fmt::format("error {}", table.returnValue[row]));
+        details.addStack(row);
         const std::vector<EventRef> work = trace.launchedWork(EventRef(kind, row));
         if (work.empty()) return;
         details.add("Launched", trace.nameOf(work.front()));

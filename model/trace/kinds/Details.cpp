@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "model/trace/kinds/ncclDetails.h"
+#include "model/trace/stacks.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::kinds {
@@ -63,6 +64,18 @@ void Details::addLaunch() {
     add("Launching thread", thread.name.empty() ? fmt::format("TID {}", thread.tid) : thread.name);
     const int64_t waitNs = trace_.rangeOf(event_).startNs - trace_.rangeOf(call).startNs;
     if (waitNs >= 0) add("Launch to start", formatDuration(waitNs));
+    addStack(call.row());
+}
+
+void Details::addStack(uint32_t call) {
+    const uint32_t stack = trace_.apiCalls.stack[call];
+    if (stack == noIndex) return;
+    const bool isLent = trace_.apiCalls.isStackLent[call] != 0;
+    add(isLent ? "Called from" : "Python line", frameText(trace_, ownFrame(trace_, stack)));
+    std::string text;
+    for (const uint32_t frame : framesOf(trace_, stack))
+        text += (text.empty() ? "" : "\n") + frameText(trace_, frame);
+    add("Python stack", std::move(text));
 }
 
 void Details::addBandwidth(int64_t bytes) {

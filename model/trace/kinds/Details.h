@@ -27,6 +27,8 @@ class Details {
     void addStream(uint32_t stream);
     /// The call that launched this work, and how long the work waited for the GPU.
     void addLaunch();
+    /// The Python lines that led to a call, a row of `Trace::apiCalls`.
+    void addStack(uint32_t call);
     void addBandwidth(int64_t bytes);
     /// What NCCL said of the call, a row of `Trace::nccl`; nothing for `noIndex`.
     void addNcclCall(uint32_t call);

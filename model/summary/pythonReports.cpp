@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "model/summary/GroupedValues.h"
+#include "model/summary/reportList.h"
+#include "model/summary/summaryTable.h"
+#include "model/trace/kinds/workStacks.h"
+#include "model/trace/stacks.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::string_view noLine = "(no Python line)";
+
+/// How a line is written where there are many.
+class Lines {
+  public:
+    explicit Lines(const Trace& trace) : trace_(trace), places_(ownPlaces(trace)) {}
+
+    /// The place of a stack; `noIndex` for none.
+    uint32_t placeOf(uint32_t stack) const {
+        return stack < places_.size() ? places_[stack] : noIndex;
+    }
+    std::string text(uint32_t place) const {
+        return place == noIndex ? std::string(noLine) : placeText(trace_, place);
+    }
+    std::string function(uint32_t place) const {
+        return place == noIndex ? std::string()
+                                : std::string(trace_.strings.at(trace_.stacks.function[place]));
+    }
+    std::string file(uint32_t place) const {
+        return place == noIndex ? std::string()
+                                : std::string(trace_.strings.at(trace_.stacks.file[place]));
+    }
+
+  private:
+    const Trace& trace_;
+    std::vector<uint32_t> places_;
+};
+
+/// Whether a line was found on the thread itself, or is where the thread works for another.
+std::string_view relation(uint32_t place, bool isLent) {
+    return place == noIndex ? "" : isLent ? "called from" : "at";
+}
+
+/// A summary by line, of values that were grouped by place and whether it is lent.
+ReportTable byLine(const Trace& trace, const Lines& lines, GroupedValues& values,
+                   std::string_view countColumn) {
+    std::vector<SummaryRow> rows;
+    for (GroupedValues::Group& group : values.groups()) {
+        const uint32_t place = GroupedValues::high(group.key);
+        const bool isLent = GroupedValues::low(group.key) != 0;
+        rows.push_back({statisticsOf(group.values),
+                        {std::string(relation(place, isLent)), lines.text(place),
+                         lines.function(place), lines.file(place)},
+                        {}});
+    }
+    ReportTable table = summaryTable(
+        {.countColumn = countColumn, .labelColumns = {"How", "Line", "Function", "File"}},
+        std::move(rows));
+    if (trace.stacks.size() == 0) {
+        table.rows.clear();
+        table.searches.clear();
+    }
+    return table;
+}
+
+ReportTable kernelsByLine(const ReportQuery& query) {
+    const Lines lines(query.trace);
+    GroupedValues durations;
+    forEachLaunchedWork(query.trace, [&](const LaunchedWork& work) {
+        if (work.work.kind() != EventKind::Kernel ||
+            !query.includes(work.times.startNs, work.times.endNs))
+            return;
+        durations.add(GroupedValues::pairKey(lines.placeOf(work.stack), work.isStackLent ? 1 : 0),
+                      work.times.durationNs());
+    });
+    return byLine(query.trace, lines, durations, "Instances");
+}
+
+ReportTable launchesByLine(const ReportQuery& query) {
+    const ApiTable& calls = query.trace.apiCalls;
+    const Lines lines(query.trace);
+    GroupedValues durations;
+    for (uint32_t row = 0; row < calls.size(); ++row) {
+        if (!query.includes(calls.startNs[row], calls.endNs[row])) continue;
+        durations.add(
+            GroupedValues::pairKey(lines.placeOf(calls.stack[row]), calls.isStackLent[row]),
+            calls.endNs[row] - calls.startNs[row]);
+    }
+    return byLine(query.trace, lines, durations, "Num Calls");
+}
+
+/// Work of a GPU on its way into the order of starts.
+struct Piece {
+    int64_t startNs, endNs;
+    uint32_t place;
+    bool operator<(const Piece& other) const {
+        return std::tie(startNs, endNs, place) < std::tie(other.startNs, other.endNs, other.place);
+    }
+};
+
+ReportTable idleByLine(const ReportQuery& query) {
+    const Trace& trace = query.trace;
+    const Lines lines(trace);
+    std::vector<std::vector<Piece>> ofGpu(trace.gpus.size());
+    forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
+        if (work.gpu < ofGpu.size())
+            ofGpu[work.gpu].push_back(
+                {work.times.startNs, work.times.endNs, lines.placeOf(work.stack)});
+    });
+    GroupedValues gaps;
+    for (std::vector<Piece>& pieces : ofGpu) {
+        std::sort(pieces.begin(), pieces.end());
+        int64_t busyUntilNs = pieces.empty() ? 0 : pieces.front().endNs;
+        uint32_t last = pieces.empty() ? noIndex : pieces.front().place;
+        for (const Piece& piece : pieces) {
+            TimeRange gap{busyUntilNs, piece.startNs};
+            if (query.range) gap = gap.intersected(*query.range);
+            if (gap.durationNs() > 0)
+                gaps.add(GroupedValues::pairKey(last, piece.place), gap.durationNs());
+            if (piece.endNs < busyUntilNs) continue;
+            busyUntilNs = piece.endNs;
+            last = piece.place;
+        }
+        std::vector<Piece>().swap(pieces);
+    }
+    std::vector<SummaryRow> rows;
+    for (GroupedValues::Group& group : gaps.groups()) {
+        if (trace.stacks.size() == 0) break;
+        const uint32_t after = GroupedValues::high(group.key);
+        const uint32_t before = GroupedValues::low(group.key);
+        rows.push_back(
+            {statisticsOf(group.values),
+             {lines.text(after), lines.text(before), lines.function(after), lines.function(before)},
+             {}});
+    }
+    return summaryTable(
+        {.totalColumn = "Idle Time",
+         .countColumn = "Gaps",
+         .labelColumns = {"After Line", "Before Line", "After Function", "Before Function"}},
+        std::move(rows));
+}
+
+}  // namespace
+
+const Report kernelsByLineReport{
+    .info = {.name = "kernels_by_line",
+             .title = "Kernels by Python Line",
+             .description = "Time of kernels by the line of Python that launched them",
+             .isDefault = false},
+    .build = kernelsByLine};
+
+const Report idleByLineReport{
+    .info = {.name = "idle_by_line",
+             .title = "GPU Idle Time by Python Line",
+             .description =
+                 "Time in which a GPU had nothing to do, by the lines that launched what "
+                 "came before and after",
+             .isDefault = false},
+    .build = idleByLine};
+
+const Report launchesByLineReport{
+    .info = {.name = "launches_by_line",
+             .title = "CUDA Calls by Python Line",
+             .description = "Time inside CUDA calls by the line of Python that made them",
+             .isDefault = false},
+    .build = launchesByLine};
+
+}  // namespace lanescope

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/trace/stacks.h"
+
+#include <fmt/format.h>
+
+namespace lanescope {
+
+uint32_t outerStack(const Trace& trace, uint32_t stack) {
+    const uint32_t parent = trace.stacks.parent[stack];
+    // Parents stand before their children; what a damaged index says otherwise leads nowhere.
+    return parent < stack ? parent : noIndex;
+}
+
+std::vector<uint32_t> framesOf(const Trace& trace, uint32_t stack) {
+    std::vector<uint32_t> frames;
+    for (; stack < trace.stacks.size(); stack = outerStack(trace, stack)) frames.push_back(stack);
+    return frames;
+}
+
+bool isLibraryFile(std::string_view file) {
+    // What people type has such names, and so has what packages make up.
+    if (file.starts_with('<'))
+        return !file.starts_with("<stdin>") && !file.starts_with("<string>") &&
+               !file.starts_with("<ipython-input");
+    // The last is what PyTorch writes when it compiles.
+    for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3",
+                                          "/torch/_", "/torch/nn/", "/torchinductor_"})
+        if (file.find(folder) != std::string_view::npos) return true;
+    return file.empty();
+}
+
+uint32_t ownFrame(const Trace& trace, uint32_t stack) {
+    for (uint32_t frame = stack; frame < trace.stacks.size(); frame = outerStack(trace, frame))
+        if (!isLibraryFile(trace.strings.at(trace.stacks.file[frame]))) return frame;
+    return stack;
+}
+
+std::string placeText(const Trace& trace, uint32_t frame) {
+    const std::string_view file = trace.strings.at(trace.stacks.file[frame]);
+    const std::string_view name = file.substr(file.rfind('/') + 1);
+    if (name.empty()) return std::string(trace.strings.at(trace.stacks.function[frame]));
+    const uint32_t line = trace.stacks.line[frame];
+    return line == 0 ? std::string(name) : fmt::format("{}:{}", name, line);
+}
+
+std::string frameText(const Trace& trace, uint32_t frame) {
+    std::string text = placeText(trace, frame);
+    if (trace.stacks.file[frame] != 0)
+        text += fmt::format(" in {}", trace.strings.at(trace.stacks.function[frame]));
+    return text;
+}
+
+FramePlace placeOf(const Trace& trace, uint32_t frame) {
+    const StackTable& stacks = trace.stacks;
+    return {stacks.function[frame], stacks.file[frame], stacks.line[frame]};
+}
+
+}  // namespace lanescope

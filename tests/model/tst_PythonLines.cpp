@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <map>
+#include <random>
+
+#include "model/export/foldedStacks.h"
+#include "model/summary/reports.h"
+#include "model/trace/kinds/Api.h"
+#include "model/trace/kinds/eventFacts.h"
+#include "model/trace/kinds/workStacks.h"
+#include "model/trace/stacks.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+
+namespace {
+
+/// A training that calls a package, which launches; and a thread without Python beside it.
+struct SimulatedTraining {
+    SimulatedTrace builder;
+    uint32_t main = builder.addThread(0, 4242, "python3");
+    uint32_t other = builder.addThread(0, 4250, "pt_autograd_0");
+    uint32_t stream = builder.defaultStream();
+    uint32_t correlation = 0;
+    uint32_t module = frame(noIndex, "<module>", "/home/ada/train.py", 300);
+    uint32_t forward = frame(module, "GPT.forward", "/home/ada/train.py", 212);
+    uint32_t linear =
+        frame(forward, "Linear.forward",
+              "/opt/venv/lib/python3.12/site-packages/torch/nn/modules/linear.py", 117);
+    uint32_t step = frame(module, "step", "/home/ada/train.py", 310);
+
+    uint32_t frame(uint32_t parent, const char* function, const char* file, uint32_t line) {
+        return builder.stack(parent, builder.intern(function), builder.intern(file), line);
+    }
+    /// A call of a microsecond, and a kernel.
+    void launch(uint32_t thread, uint32_t stack, int64_t atNs, int64_t kernelNs,
+                int64_t kernelEndNs, const char* name = "gemm") {
+        ++correlation;
+        builder.add<kinds::Api>({.startNs = atNs,
+                                 .endNs = atNs + 1'000,
+                                 .name = builder.intern("cuLaunchKernel"),
+                                 .thread = thread,
+                                 .correlation = correlation,
+                                 .stack = stack});
+        builder.addKernel(stream, name, kernelNs, kernelEndNs, correlation);
+    }
+};
+
+std::string valueOf(const std::vector<Property>& facts, std::string_view name) {
+    for (const Property& fact : facts)
+        if (fact.name == name) return fact.value;
+    return {};
+}
+
+/// The cells of a row as text.
+std::string textOf(const std::vector<Cell>& row) {
+    std::string all;
+    for (const Cell& cell : row) {
+        if (!all.empty()) all += '|';
+        if (const auto* text = std::get_if<std::string>(&cell)) all += *text;
+        if (const auto* whole = std::get_if<int64_t>(&cell)) all += std::to_string(*whole);
+    }
+    return all;
+}
+
+std::vector<std::string> rowsOf(const Trace& trace, std::string_view report) {
+    const Result<ReportTable> table = makeReport(trace, report, std::nullopt);
+    std::vector<std::string> rows;
+    if (!table) return rows;
+    for (std::vector<Cell> row : table->rows) {
+        // Total, count and what it is of.
+        row.erase(row.begin() + 3, row.begin() + 8);
+        row.erase(row.begin());
+        rows.push_back(textOf(row));
+    }
+    return rows;
+}
+
+using Rows = std::vector<std::string>;
+
+}  // namespace
+
+/// Kernels, calls and gaps by the line of Python that they come from.
+class tst_PythonLines : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void tellsOwnFilesFromLibraries() {
+        QVERIFY(!isLibraryFile("/home/ada/train.py"));
+        QVERIFY(!isLibraryFile("train.py"));
+        QVERIFY(isLibraryFile("/usr/lib/python3/dist-packages/torch/nn/linear.py"));
+        QVERIFY(isLibraryFile("/usr/lib/python3.11/contextlib.py"));
+        QVERIFY(isLibraryFile("/opt/venv/lib/python3.12/site-packages/lightning/loop.py"));
+        QVERIFY(isLibraryFile("<frozen importlib._bootstrap>"));
+        QVERIFY(isLibraryFile("<eval_with_key>.7"));
+        QVERIFY(isLibraryFile("/tmp/torchinductor_ada/ab/cabd.py"));
+        QVERIFY(isLibraryFile(""));
+        QVERIFY(!isLibraryFile("/tmp/ipykernel_17/123.py"));
+        QVERIFY(!isLibraryFile("<ipython-input-3-abc>"));
+        QVERIFY(!isLibraryFile("<stdin>"));
+    }
+
+    void detailsHaveTheLineAndTheWholeStack() {
+        SimulatedTraining training;
+        training.launch(training.main, training.linear, 1'000, 5'000, 6'000);
+        const TracePtr trace = training.builder.finish();
+        QVERIFY(trace);
+        for (const EventRef event : {EventRef(EventKind::Api, 0), EventRef(EventKind::Kernel, 0)}) {
+            const std::vector<Property> facts = describe(*trace, event);
+            QCOMPARE(valueOf(facts, "Python line"), std::string("train.py:212 in GPT.forward"));
+            QCOMPARE(valueOf(facts, "Python stack"), std::string("linear.py:117 in Linear.forward\n"
+                                                                 "train.py:212 in GPT.forward\n"
+                                                                 "train.py:300 in <module>"));
+            QCOMPARE(valueOf(facts, "Called from"), std::string());
+        }
+    }
+
+    void threadsWithoutPythonAreCalledFromTheMainThread() {
+        SimulatedTraining training;
+        const uint32_t loader = training.builder.addThread(0, 4260, "loader");
+        training.launch(training.other, noIndex, 500, 4'000, 4'100);  // before there was a line
+        training.launch(training.main, training.linear, 1'000, 5'000, 6'000);
+        training.launch(loader, training.module, 2'000, 6'500, 6'600);  // not whom it works for
+        training.launch(training.other, noIndex, 3'000, 7'000, 8'000);
+        training.launch(training.main, noIndex, 4'000, 9'000, 9'100);  // it has none of its own
+        const TracePtr trace = training.builder.finish();
+        QVERIFY(trace);
+        const ApiTable& calls = trace->apiCalls;
+        QCOMPARE(calls.stack[0], noIndex);
+        QCOMPARE(calls.stack[1], training.linear);
+        QCOMPARE(int(calls.isStackLent[1]), 0);
+        QCOMPARE(calls.stack[2], training.module);
+        QCOMPARE(calls.stack[3], training.linear);
+        QCOMPARE(int(calls.isStackLent[3]), 1);
+        QCOMPARE(calls.stack[4], noIndex);
+        const std::vector<Property> facts = describe(*trace, EventRef(EventKind::Kernel, 3));
+        QCOMPARE(valueOf(facts, "Called from"), std::string("train.py:212 in GPT.forward"));
+        QCOMPARE(valueOf(facts, "Python line"), std::string());
+        QCOMPARE(pythonLine(*trace, EventRef(EventKind::Kernel, 3)),
+                 std::string("called from train.py:212 in GPT.forward"));
+        QCOMPARE(pythonLine(*trace, EventRef(EventKind::Api, 1)),
+                 std::string("train.py:212 in GPT.forward"));
+        QCOMPARE(pythonLine(*trace, EventRef(EventKind::Kernel, 0)), std::string());
+    }
+
+    void reportsAreByLine() {
+        SimulatedTraining training;
+        const uint32_t other = training.frame(training.forward, "Linear.forward",
+                                              "/x/site-packages/torch/nn/modules/linear.py", 120);
+        training.launch(training.main, training.linear, 1'000, 10'000, 20'000);
+        training.launch(training.main, other, 2'000, 20'000, 25'000);
+        training.launch(training.main, training.step, 3'000, 40'000, 41'000, "adam");
+        training.launch(training.other, noIndex, 4'000, 45'000, 46'000, "backward");
+        training.builder.addKernel(training.stream, "unknown", 50'000, 50'100);
+        const TracePtr trace = training.builder.finish();
+        QVERIFY(trace);
+        QCOMPARE(rowsOf(*trace, "kernels_by_line"),
+                 (Rows{"15000|2|at|train.py:212|GPT.forward|/home/ada/train.py",
+                       "1000|1|at|train.py:310|step|/home/ada/train.py",
+                       "1000|1|called from|train.py:310|step|/home/ada/train.py",
+                       "100|1||(no Python line)||"}));
+        QCOMPARE(rowsOf(*trace, "launches_by_line"),
+                 (Rows{"2000|2|at|train.py:212|GPT.forward|/home/ada/train.py",
+                       "1000|1|at|train.py:310|step|/home/ada/train.py",
+                       "1000|1|called from|train.py:310|step|/home/ada/train.py"}));
+        QCOMPARE(rowsOf(*trace, "idle_by_line"),
+                 (Rows{"15000|1|train.py:212|train.py:310|GPT.forward|step",
+                       "4000|1|train.py:310|(no Python line)|step|",
+                       "4000|1|train.py:310|train.py:310|step|step"}));
+    }
+
+    void tracesWithoutStacksHaveNoLines() {
+        SimulatedTrace builder;
+        builder.addApi(builder.defaultThread(), "cuLaunchKernel", 0, 10, 1);
+        builder.addKernel(builder.defaultStream(), "gemm", 20, 30, 1);
+        const TracePtr trace = builder.finish();
+        for (const char* report : {"kernels_by_line", "idle_by_line", "launches_by_line"})
+            QCOMPARE(rowsOf(*trace, report), Rows{});
+        QCOMPARE(valueOf(describe(*trace, EventRef(EventKind::Api, 0)), "Python stack"),
+                 std::string());
+    }
+
+    void foldsTimeOverStacks() {
+        SimulatedTraining training;
+        training.launch(training.main, training.linear, 1'000, 10'000, 20'000, "gemm<1;2>");
+        training.launch(training.main, training.linear, 2'000, 20'000, 25'000, "gemm<1;2>");
+        training.launch(training.other, noIndex, 4'000, 45'000, 46'000, "backward");
+        training.builder.addKernel(training.stream, "unknown", 50'000, 50'100);
+        const TracePtr trace = training.builder.finish();
+        std::string text;
+        writeFoldedStacks(*trace, [&text](std::string_view piece) {
+            text += piece;
+            return true;
+        });
+        const std::string linear =
+            "<module> (train.py:300);GPT.forward (train.py:212);Linear.forward (linear.py:117);";
+        QCOMPARE(text, "(no Python stack);unknown 100\n" + linear +
+                           "[pt_autograd_0];backward 1000\n" + linear + "gemm<1:2> 15000\n");
+    }
+
+    /// Against a plain loop over each event on its own.
+    void agreesWithPlainLoops() {
+        std::mt19937 random(3);
+        SimulatedTraining training;
+        std::vector<uint32_t> stacks{training.module, training.forward, training.linear,
+                                     training.step};
+        for (int i = 0; i < 200; ++i)
+            stacks.push_back(
+                training.frame(stacks[random() % stacks.size()], random() % 2 ? "a" : "b",
+                               random() % 3 ? "/home/ada/train.py" : "/x/site-packages/torch/b.py",
+                               random() % 20 + 1));
+        int64_t timeNs = 0;
+        for (int i = 0; i < 3'000; ++i) {
+            timeNs += random() % 3'000 + 1;
+            const bool isOther = random() % 4 == 0;
+            training.launch(isOther ? training.other : training.main,
+                            isOther ? noIndex : stacks[random() % stacks.size()], timeNs,
+                            timeNs + 5'000, timeNs + 5'000 + random() % 4'000);
+        }
+        const TracePtr trace = training.builder.finish();
+        QVERIFY(trace);
+        std::map<std::string, int64_t> wanted;
+        for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
+            const EventRef kernel(EventKind::Kernel, row);
+            const EventRef call = trace->launchingCall(kernel);
+            const uint32_t stack = trace->apiCalls.stack[call.row()];
+            const std::string line =
+                stack == noIndex ? "(no Python line)" : placeText(*trace, ownFrame(*trace, stack));
+            wanted[line] += trace->rangeOf(kernel).durationNs();
+        }
+        std::map<std::string, int64_t> found;
+        const Result<ReportTable> table = makeReport(*trace, "kernels_by_line", std::nullopt);
+        QVERIFY(table);
+        for (const std::vector<Cell>& row : table->rows)
+            found[std::get<std::string>(row[9])] += std::get<int64_t>(row[1]);
+        QCOMPARE(found, wanted);
+
+        int64_t idleNs = 0, busyUntilNs = trace->kernels.startNs[0];
+        for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
+            idleNs += std::max<int64_t>(0, trace->kernels.startNs[row] - busyUntilNs);
+            busyUntilNs = std::max(busyUntilNs, trace->kernels.endNs[row]);
+        }
+        const Result<ReportTable> idle = makeReport(*trace, "idle_by_line", std::nullopt);
+        QVERIFY(idle);
+        int64_t reportedNs = 0;
+        for (const std::vector<Cell>& row : idle->rows) reportedNs += std::get<int64_t>(row[1]);
+        QCOMPARE(reportedNs, idleNs);
+    }
+};
+
+LANESCOPE_TEST(tst_PythonLines, NoApplication)
+#include "tst_PythonLines.moc"
