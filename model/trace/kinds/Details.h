@@ -25,7 +25,8 @@ class Details {
     void addGpu(uint32_t gpu);
     /// The stream, its GPU and its process.
     void addStream(uint32_t stream);
-    /// The call that launched this work, and how long the work waited for the GPU.
+    /// The call that launched this work, the code around it, and how long the work waited for the
+    /// GPU.
     void addLaunch();
     void addBandwidth(int64_t bytes);
     /// What NCCL said of the call, a row of `Trace::nccl`; nothing for `noIndex`.
