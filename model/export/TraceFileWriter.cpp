@@ -20,11 +20,10 @@ namespace {
 
 /// What is found anew whenever a trace is opened.
 bool isFoundAnew(HealthCode code) {
-    constexpr std::array codes{HealthCode::NoEvents,      HealthCode::EventsNotDrawn,
-                               HealthCode::ProjectionsCut, HealthCode::Untimed,
-                               HealthCode::IndexDamaged,  HealthCode::IndexNotWritten,
-                               HealthCode::FreesMissing,  HealthCode::FreesUnmatched,
-                               HealthCode::ProcessEndedAbnormally};
+    constexpr std::array codes{
+        HealthCode::NoEvents,     HealthCode::EventsNotDrawn, HealthCode::ProjectionsCut,
+        HealthCode::Untimed,      HealthCode::IndexDamaged,   HealthCode::IndexNotWritten,
+        HealthCode::FreesMissing, HealthCode::FreesUnmatched, HealthCode::ProcessEndedAbnormally};
     return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
@@ -157,18 +156,17 @@ void TraceFileWriter::kernels() {
         const Place place = placeOf(table.stream[row]);
         std::optional<uint64_t> node;
         if (table.graphNode[row] != 0) node = table.graphNode[row];
-        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
-                    t.globalPid = place.process, t.deviceId = place.gpu,
-                    t.contextId = place.context, t.streamId = place.stream,
-                    t.correlationId = table.correlation[row],
-                    t.demangledName = config.demangledName, t.shortName = config.shortName,
-                    t.mangledName = config.mangledName,
-                    t.registersPerThread = config.registersPerThread, t.gridX = config.grid[0],
-                    t.gridY = config.grid[1], t.gridZ = config.grid[2], t.blockX = config.block[0],
-                    t.blockY = config.block[1], t.blockZ = config.block[2],
-                    t.staticSharedMemory = config.staticSharedBytes,
-                    t.dynamicSharedMemory = config.dynamicSharedBytes, t.localMemoryPerThread = 0,
-                    t.localMemoryTotal = 0, t.gridId = 0, t.graphNodeId = node);
+        rows.insert(
+            t.start = table.startNs[row], t.end = table.endNs[row], t.globalPid = place.process,
+            t.deviceId = place.gpu, t.contextId = place.context, t.streamId = place.stream,
+            t.correlationId = table.correlation[row], t.demangledName = config.demangledName,
+            t.shortName = config.shortName, t.mangledName = config.mangledName,
+            t.registersPerThread = config.registersPerThread, t.gridX = config.grid[0],
+            t.gridY = config.grid[1], t.gridZ = config.grid[2], t.blockX = config.block[0],
+            t.blockY = config.block[1], t.blockZ = config.block[2],
+            t.staticSharedMemory = config.staticSharedBytes,
+            t.dynamicSharedMemory = config.dynamicSharedBytes, t.localMemoryPerThread = 0,
+            t.localMemoryTotal = 0, t.gridId = 0, t.graphNodeId = node);
     }
 }
 

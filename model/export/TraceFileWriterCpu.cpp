@@ -102,8 +102,7 @@ void TraceFileWriter::syncs() {
         Place place{globalPid(table.process[row]), -1, 0, wholeContext};
         if (table.stream[row] != noIndex) place = placeOf(table.stream[row]);
         const auto wait = waits.find({table.stream[row], table.correlation[row]});
-        const bool isJoined =
-            table.type[row] == SyncType::StreamWaitEvent && wait != waits.end();
+        const bool isJoined = table.type[row] == SyncType::StreamWaitEvent && wait != waits.end();
         rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
                     t.globalPid = place.process, t.deviceId = place.gpu,
                     t.contextId = place.context, t.streamId = place.stream,

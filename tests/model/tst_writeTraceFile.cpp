@@ -32,13 +32,16 @@ void tst_writeTraceFile::aForeignTraceIsTheSameAsOurs() {
                            R"("Collective name": "allreduce", "In msg nelems": 10, "Seq": 3,
                               "Group size": 2, "dtype": "Float", "Process Group Name": "0",
                               "Process Group Ranks": "[0, 1]", "Out msg nelems": 10)"));
-    events.push_back(R"({"ph": "C", "name": "queue", "pid": 4000, "ts": 1000, "args": {"n": 2.5}})");
-    events.push_back(R"({"ph": "B", "name": "open", "cat": "mine", "pid": 4000, "tid": 4001, "ts": 1001})");
+    events.push_back(
+        R"({"ph": "C", "name": "queue", "pid": 4000, "ts": 1000, "args": {"n": 2.5}})");
+    events.push_back(
+        R"({"ph": "B", "name": "open", "cat": "mine", "pid": 4000, "tid": 4001, "ts": 1001})");
     events.push_back(R"({"ph": "s", "id": 1, "ts": 1.5, "cat": "fwdbwd"})");
     events.push_back(R"({"ph": "f", "id": 1, "ts": 2.5, "cat": "fwdbwd"})");
-    const TracePtr foreign = loaded(
-        traceOf(events, "", ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2},\n"
-                            "\"host_name\": \"box\", \"baseTimeNanoseconds\": 1700000000000000000"));
+    const TracePtr foreign =
+        loaded(traceOf(events, "",
+                       ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2},\n"
+                       "\"host_name\": \"box\", \"baseTimeNanoseconds\": 1700000000000000000"));
     const fs::path path = folder_ / "ours.sqlite";
     QVERIFY(writeTraceFile(*foreign, path));
     const Result<TracePtr> opened = loadTrace(path);
