@@ -1,22 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/export/traceFile.h"
 
+#include <algorithm>
+#include <array>
 #include <system_error>
 #include <utility>
 
 #include "model/export/TraceFileWriter.h"
 #include "model/format/AtomicFile.h"
 #include "model/format/tables/Schema.h"
+#include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {
 
 namespace {
 
-/// What only SQLite files hold.
+constexpr bool isWritten(EventKind kind) {
+    constexpr std::array kinds{EventKind::Kernel, EventKind::Memcpy, EventKind::Memset,
+                               EventKind::Api,    EventKind::Sync,   EventKind::Nvtx};
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+/// Whether it has events that only SQLite files hold.
 bool isOfSqlite(const Trace& trace) {
-    return trace.graphs.size() + trace.memoryEvents.size() + trace.memoryPools.size() +
-               trace.pageFaults.size() + trace.migrations.size() >
-           0;
+    bool hasOthers = trace.memoryEvents.size() + trace.migrations.size() > 0;
+    forEachKind([&](auto each) {
+        if constexpr (each.origin == kinds::Origin::Recorded)
+            if (!isWritten(each.kind) && each.size(trace) > 0) hasOthers = true;
+    });
+    return hasOthers;
 }
 
 /// Fills a database that was just made.
