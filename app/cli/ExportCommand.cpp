@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/ExportCommand.h"
 
+#include <fmt/format.h>
+
 #include <memory>
+#include <vector>
 
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
@@ -9,6 +12,8 @@
 #include "app/help/takes.h"
 #include "model/export/chromeTrace.h"
 #include "model/export/foldedStacks.h"
+#include "model/export/kinetoTrace.h"
+#include "model/export/traceFile.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
 
@@ -24,9 +29,60 @@ struct ExportOptions {
     std::string output;
 };
 
+/// A file of our own, which no pipe can be.
+Result<void> runSqliteExport(const Trace& trace, const ExportOptions& options) {
+    if (options.output.empty())
+        return fail("A trace cannot be written to stdout: name a file with --output.");
+    if (const Result<void> written = writeTraceFile(trace, options.output); !written)
+        return written;
+    if (const Result<void> sound = checkIndex(trace); !sound) return sound;
+    reportHealth(trace);
+    return {};
+}
+
+/// "run.rank3.json" of "run.json".
+std::filesystem::path pathOfRank(const std::filesystem::path& path, const Trace& trace,
+                                 uint32_t process, size_t number) {
+    const std::optional<int> rank = trace.processes[process].rank;
+    const auto shown = rank ? static_cast<size_t>(*rank) : number;
+    std::filesystem::path name = path.stem();
+    name += fmt::format(".rank{}", shown);
+    name += path.extension();
+    return path.parent_path() / name;
+}
+
+/// A file for each rank, as torch.profiler makes them.
+Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
+    const std::vector<uint32_t> processes = kinetoProcesses(trace);
+    if (processes.size() > 1 && options.output.empty())
+        return fail(
+            "{} has {} ranks, and a file of torch.profiler holds one: name a file with --output, "
+            "whose name each rank gets with its number.",
+            options.file, processes.size());
+    for (size_t number = 0; number < processes.size(); ++number) {
+        std::optional<std::filesystem::path> path;
+        if (!options.output.empty())
+            path = processes.size() == 1
+                       ? std::filesystem::path(options.output)
+                       : pathOfRank(options.output, trace, processes[number], number);
+        Result<Output> output = Output::open(path, {options.file});
+        if (!output) return fail(output.error());
+        writeKinetoTrace(trace, processes[number], [&output](std::string_view text) {
+            output->write(text);
+            return output->isWanted();
+        });
+        if (const Result<void> sound = checkIndex(trace); !sound) return sound;
+        if (const Result<void> closed = output->close(); !closed) return closed;
+    }
+    reportHealth(trace);
+    return {};
+}
+
 Result<void> runExport(const ExportOptions& options) {
     const Result<TracePtr> trace = loadForCommand(options.file);
     if (!trace) return fail(trace.error());
+    if (options.format == "sqlite") return runSqliteExport(**trace, options);
+    if (options.format == "kineto") return runKinetoExport(**trace, options);
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
@@ -53,10 +109,12 @@ void addExport(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand("export", "Write a trace in the format of another tool");
     command->add_option("FILE", options->file, readableFormats())->required();
     help::takesOneOf(
-        command->add_option("-f,--format", options->format,
-                            "chrome: trace-event JSON, which Perfetto and chrome://tracing open; "
-                            "folded: time on GPUs by Python stack, for flame graphs"),
-        {"chrome", folded})
+        command->add_option(
+            "-f,--format", options->format,
+            "chrome: trace-event JSON, which Perfetto and chrome://tracing open; kineto: JSON as "
+            "torch.profiler writes it, a file for each rank; folded: time on GPUs by Python "
+            "stack, for flame graphs; sqlite: a trace of our own, of a file of another profiler"),
+        {"chrome", "kineto", folded, "sqlite"})
         ->capture_default_str();
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");
@@ -65,7 +123,8 @@ void addExport(CLI::App& app, int& exitStatus) {
         "export for SQL.\nTables as CSV or JSON: see 'lanescope stats --help'.\n\n"
         "Examples:\n"
         "  lanescope export run.sqlite -o run.json\n"
-        "  lanescope export run.sqlite | gzip > run.json.gz");
+        "  lanescope export run.sqlite | gzip > run.json.gz\n"
+        "  lanescope export -f sqlite torch.json.gz -o run.sqlite");
     command->callback([options, &exitStatus] {
         const Result<void> result = runExport(*options);
         exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());

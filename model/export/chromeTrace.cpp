@@ -4,29 +4,17 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "model/export/ChromeRows.h"
+#include "model/export/jsonText.h"
 #include "model/trace/kinds/allKinds.h"
-#include "model/values/formatValue.h"
 
 namespace lanescope {
 
 namespace {
 
 constexpr size_t pieceSize = 64 * 1024;
-
-/// `text` quoted and escaped, valid UTF-8 whatever it holds.
-std::string jsonString(std::string_view text) {
-    return withoutControls(nlohmann::json(std::string(text))
-                               .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-}
-
-std::string microseconds(int64_t ns) {
-    const uint64_t size = ns < 0 ? -static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
-    return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
-}
 
 /// Writes one event after the other; stops once the sink wants no more.
 class Writer {

@@ -4,6 +4,7 @@
 
 #include "model/load/json/decimalOf.h"
 #include "model/steps/StepSelection.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "model/trace/rangeDomains.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
@@ -26,6 +27,7 @@ class tst_JsonTraces : public QObject {
     void memoryAndCountersAreCounters();
     void endsOfRangesAreJoined();
     void codeIsNoStep();
+    void aKernelKnowsItsOperatorByTime();
     void whatDoesNotFitIsCounted();
 };
 
@@ -284,6 +286,22 @@ void tst_JsonTraces::codeIsNoStep() {
     QCOMPARE(steps->pattern, std::string("ProfilerStep##"));
     // Whoever asks for them gets them.
     QVERIFY(findSteps(*trace, {.rangeName = "train_step"}));
+}
+
+/// By time, as ids of older versions name other operators.
+void tst_JsonTraces::aKernelKnowsItsOperatorByTime() {
+    std::vector<std::string> events = smallRun();
+    events.push_back(slice("cpu_op", "aten::inner", "4000", "4001", "1004.000", "6.000",
+                           R"("External id": 99)"));
+    events.push_back(
+        slice("cpu_op", "aten::after", "4000", "4001", "1012.000", "6.000", R"("External id": 5)"));
+    const TracePtr trace = loaded(traceOf(events));
+    std::map<std::string, std::string> details;
+    for (const Property& line : describe(*trace, EventRef(EventKind::Kernel, 0)))
+        details[line.name] = line.value;
+    QCOMPARE(details["Operator"], std::string("aten::inner"));
+    QCOMPARE(details["Python function"], std::string("train.py(12): step"));
+    QCOMPARE(details["Launched by"], std::string("cudaLaunchKernel"));
 }
 
 void tst_JsonTraces::whatDoesNotFitIsCounted() {

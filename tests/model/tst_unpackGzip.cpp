@@ -159,8 +159,9 @@ void tst_unpackGzip::saysWhatIsWrong_data() {
         return content;
     };
     const char* unknown =
-        "%1 is not a trace: what is compressed in it is neither a Lanescope trace nor an SQLite "
-        "export of Nsight Systems.";
+        "%1 is not a trace: what is compressed in it is neither a Lanescope trace, an SQLite "
+        "export of Nsight Systems, a profile of nvprof nor a JSON trace, such as torch.profiler "
+        "writes.";
     row("cut in its header", packed_.substr(0, 5),
         "The compressed file %1 is cut short. Copy it again.");
     row("cut in the middle", packed_.substr(0, packed_.size() / 2),

@@ -17,7 +17,7 @@ __all__ = ["Error", "Trace", "mark", "program", "step"]
 
 
 def open(path):
-    """Opens a trace, or an SQLite export of Nsight Systems; either may be compressed with gzip.
+    """Opens a trace, or a file of Nsight Systems (SQLite), torch.profiler or nvprof, also with gzip.
 
     A large trace is read once and leaves an index beside it, by which it opens at once from then on. Raises
     lanescope.Error if it is no trace or damaged.

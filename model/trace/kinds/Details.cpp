@@ -6,6 +6,8 @@
 #include <cstdlib>
 
 #include "model/trace/kinds/ncclDetails.h"
+#include "model/trace/kinds/openRanges.h"
+#include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
 #include "model/values/formatValue.h"
 
@@ -62,7 +64,15 @@ void Details::addLaunch() {
     add("Launched by", trace_.nameOf(call));
     const Thread& thread = trace_.threads[trace_.apiCalls.thread[call.row()]];
     add("Launching thread", thread.name.empty() ? fmt::format("TID {}", thread.tid) : thread.name);
-    const int64_t waitNs = trace_.rangeOf(event_).startNs - trace_.rangeOf(call).startNs;
+    const int64_t callNs = trace_.rangeOf(call).startNs;
+    const auto addCode = [&](const char* name, std::string_view domain) {
+        const EventRef range =
+            innermostRange(trace_, trace_.apiCalls.thread[call.row()], callNs, domain);
+        if (range.isValid()) add(name, trace_.nameOf(range));
+    };
+    addCode("Operator", operatorDomain);
+    addCode("Python function", pythonDomain);
+    const int64_t waitNs = trace_.rangeOf(event_).startNs - callNs;
     if (waitNs >= 0) add("Launch to start", formatDuration(waitNs));
     addStack(call.row());
 }

@@ -25,7 +25,8 @@ class Details {
     void addGpu(uint32_t gpu);
     /// The stream, its GPU and its process.
     void addStream(uint32_t stream);
-    /// The call that launched this work, and how long the work waited for the GPU.
+    /// The call that launched this work, the code around it, and how long the work waited for the
+    /// GPU.
     void addLaunch();
     /// The Python lines that led to a call, a row of `Trace::apiCalls`.
     void addStack(uint32_t call);

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands beside the events, and the work of GPUs.
+#include "model/export/TraceFileWriter.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "model/format/factNames.h"
+#include "model/format/tables/Copies.h"
+#include "model/format/tables/Gpus.h"
+#include "model/format/tables/Kernels.h"
+#include "model/format/tables/Names.h"
+#include "model/format/tables/Recording.h"
+#include "model/format/tables/Session.h"
+
+namespace lanescope {
+
+namespace {
+
+/// What is found anew whenever a trace is opened.
+bool isFoundAnew(HealthCode code) {
+    constexpr std::array codes{
+        HealthCode::NoEvents,     HealthCode::EventsNotDrawn, HealthCode::ProjectionsCut,
+        HealthCode::Untimed,      HealthCode::IndexDamaged,   HealthCode::IndexNotWritten,
+        HealthCode::FreesMissing, HealthCode::FreesUnmatched, HealthCode::ProcessEndedAbnormally};
+    return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+}  // namespace
+
+Result<void> TraceFileWriter::write() {
+    if (auto begun = database_.execute("BEGIN"); !begun) return begun;
+    using Step = void (TraceFileWriter::*)();
+    for (const Step step :
+         {&TraceFileWriter::strings, &TraceFileWriter::session, &TraceFileWriter::gpus,
+          &TraceFileWriter::processes, &TraceFileWriter::facts, &TraceFileWriter::health,
+          &TraceFileWriter::kernels, &TraceFileWriter::memcpys, &TraceFileWriter::memsets,
+          &TraceFileWriter::apiCalls, &TraceFileWriter::syncs, &TraceFileWriter::ranges,
+          &TraceFileWriter::ncclCalls, &TraceFileWriter::counters})
+        (this->*step)();
+    if (error_) return fail(*error_);
+    return database_.execute("COMMIT");
+}
+
+TraceFileWriter::Place TraceFileWriter::placeOf(uint32_t streamIndex) const {
+    const Stream& stream = trace_.streams[streamIndex];
+    return {globalPid(stream.process), trace_.gpus[stream.gpu].id, stream.contextId,
+            stream.streamId};
+}
+
+/// Names of threads come after all others.
+void TraceFileWriter::strings() {
+    constexpr const auto& t = tables::strings;
+    constexpr const auto& name = tables::threadNames;
+    constexpr int64_t usualPriority = 20;
+    auto rows = into(t);
+    auto names = into(name);
+    for (StringIndex id = 0; id < trace_.strings.size(); ++id)
+        rows.insert(t.id = id, t.value = trace_.strings.at(id));
+    int64_t id = trace_.strings.size();
+    for (const Thread& thread : trace_.threads) {
+        if (thread.name.empty()) continue;
+        rows.insert(t.id = id, t.value = thread.name);
+        names.insert(name.nameId = id++, name.priority = usualPriority,
+                     name.globalTid = thread.globalTid);
+    }
+}
+
+void TraceFileWriter::session() {
+    constexpr const auto& t = tables::sessionStart;
+    auto start = into(t);
+    if (trace_.startUtcNs > 0) start.insert(t.utcEpochNs = trace_.startUtcNs);
+    // Who recorded it, and not who wrote the file.
+    const Result<void> cleared = database_.execute(
+        "DELETE FROM META_DATA_EXPORT WHERE name IN ('EXPORT_PRODUCT_NAME', "
+        "'EXPORT_PRODUCT_VERSION')");
+    if (!cleared && !error_) error_ = cleared.error();
+    constexpr const auto& m = tables::exportMetaData;
+    auto metaData = into(m);
+    metaData.insert(m.name = "EXPORT_PRODUCT_NAME", m.value = trace_.producer);
+}
+
+void TraceFileWriter::gpus() {
+    constexpr const auto& t = tables::gpus;
+    auto rows = into(t);
+    for (const Gpu& gpu : trace_.gpus)
+        rows.insert(t.id = gpu.id, t.name = gpu.name, t.busLocation = gpu.busLocation,
+                    t.totalMemory = gpu.memoryBytes,
+                    t.memoryBandwidth = gpu.memoryBandwidthBytesPerSecond, t.smCount = gpu.smCount,
+                    t.uuid = gpu.uuid, t.computeMajor = gpu.computeMajor,
+                    t.computeMinor = gpu.computeMinor);
+    constexpr const auto& null = tables::nullStreams;
+    auto nulls = into(null);
+    for (const Stream& stream : trace_.streams)
+        if (stream.isNullStream)
+            nulls.insert(null.streamId = stream.streamId,
+                         null.processId = trace_.processes[stream.process].pid,
+                         null.deviceId = trace_.gpus[stream.gpu].id,
+                         null.contextId = stream.contextId);
+}
+
+void TraceFileWriter::processes() {
+    constexpr const auto& t = tables::processes;
+    constexpr const auto& state = tables::processStates;
+    auto rows = into(t);
+    auto states = into(state);
+    for (const Process& process : trace_.processes) {
+        rows.insert(t.globalPid = process.globalPid, t.pid = process.pid, t.name = process.name);
+        states.insert(state.globalPid = process.globalPid, state.rank = process.rank,
+                      state.localRank = process.localRank, state.worldSize = process.worldSize,
+                      state.endedNormally = !process.endedAbnormally);
+    }
+}
+
+void TraceFileWriter::facts() {
+    constexpr const auto& t = tables::properties;
+    auto rows = into(t);
+    const auto add = [&](std::optional<int64_t> process, std::string_view name,
+                         const std::string& value) {
+        if (!value.empty()) rows.insert(t.globalPid = process, t.name = name, t.value = value);
+    };
+    const auto addAll = [&](const auto& facts, std::optional<int64_t> process) {
+        forEachFact(facts, [&](const FactName& name, const auto& value) {
+            add(process, name.identifier, factText(name, value));
+        });
+        for (const Property& each : facts.others) add(process, each.name, each.value);
+    };
+    addAll(trace_.facts, std::nullopt);
+    for (const Process& process : trace_.processes) addAll(process.facts, process.globalPid);
+    for (const GpuFacts& gpu : trace_.gpuFacts)
+        forEachFact(gpu, [&](const FactName& name, const auto& value) {
+            add(std::nullopt, gpuFactName(gpu.gpu, name.identifier), factText(name, value));
+        });
+}
+
+void TraceFileWriter::health() {
+    constexpr const auto& t = tables::health;
+    auto rows = into(t);
+    for (const HealthNote& note : trace_.health)
+        if (!isFoundAnew(note.code))
+            rows.insert(t.severity = note.severity,
+                        t.code = note.code == HealthCode::Unknown
+                                     ? std::string_view(note.unknownCode)
+                                     : identifier(note.code),
+                        t.globalPid = note.globalPid, t.timestamp = note.timeNs,
+                        t.count = note.count, t.sentence = note.sentence);
+}
+
+void TraceFileWriter::kernels() {
+    constexpr const auto& t = tables::kernels;
+    auto rows = into(t);
+    const KernelTable& table = trace_.kernels;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
+        const Place place = placeOf(table.stream[row]);
+        std::optional<uint64_t> node;
+        if (table.graphNode[row] != 0) node = table.graphNode[row];
+        rows.insert(
+            t.start = table.startNs[row], t.end = table.endNs[row], t.globalPid = place.process,
+            t.deviceId = place.gpu, t.contextId = place.context, t.streamId = place.stream,
+            t.correlationId = table.correlation[row], t.demangledName = config.demangledName,
+            t.shortName = config.shortName, t.mangledName = config.mangledName,
+            t.registersPerThread = config.registersPerThread, t.gridX = config.grid[0],
+            t.gridY = config.grid[1], t.gridZ = config.grid[2], t.blockX = config.block[0],
+            t.blockY = config.block[1], t.blockZ = config.block[2],
+            t.staticSharedMemory = config.staticSharedBytes,
+            t.dynamicSharedMemory = config.dynamicSharedBytes, t.localMemoryPerThread = 0,
+            t.localMemoryTotal = 0, t.gridId = 0, t.graphNodeId = node);
+    }
+}
+
+void TraceFileWriter::memcpys() {
+    constexpr const auto& t = tables::memcpys;
+    auto rows = into(t);
+    const MemcpyTable& table = trace_.memcpys;
+    const auto gpuOf = [this](int16_t gpu) -> std::optional<int64_t> {
+        if (gpu < 0) return std::nullopt;
+        return trace_.gpus[static_cast<size_t>(gpu)].id;
+    };
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const Place place = placeOf(table.stream[row]);
+        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
+                    t.globalPid = place.process, t.deviceId = place.gpu,
+                    t.contextId = place.context, t.streamId = place.stream,
+                    t.correlationId = table.correlation[row], t.bytes = table.bytes[row],
+                    t.copyKind = table.kind[row], t.srcKind = table.sourceMemory[row],
+                    t.dstKind = table.destinationMemory[row],
+                    t.srcDeviceId = gpuOf(table.sourceDevice[row]),
+                    t.dstDeviceId = gpuOf(table.destinationDevice[row]));
+    }
+}
+
+void TraceFileWriter::memsets() {
+    constexpr const auto& t = tables::memsets;
+    auto rows = into(t);
+    const MemsetTable& table = trace_.memsets;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const Place place = placeOf(table.stream[row]);
+        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
+                    t.globalPid = place.process, t.deviceId = place.gpu,
+                    t.contextId = place.context, t.streamId = place.stream,
+                    t.correlationId = table.correlation[row], t.bytes = table.bytes[row],
+                    t.value = table.value[row], t.memKind = table.memory[row]);
+    }
+}
+
+}  // namespace lanescope

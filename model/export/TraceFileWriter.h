@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "model/format/Inserter.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// Fills the tables of a new trace file with what a trace in memory holds. For `writeTraceFile`.
+class TraceFileWriter {
+  public:
+    TraceFileWriter(const Trace& trace, Database& database) : trace_(trace), database_(database) {}
+
+    Result<void> write();
+
+  private:
+    /// What all activity of a GPU says of where it ran.
+    struct Place {
+        int64_t process, gpu, context, stream;
+    };
+
+    template <class Table>
+    Inserter<Table> into(const Table& table) {
+        return Inserter<Table>(database_, table, error_);
+    }
+    Place placeOf(uint32_t streamIndex) const;
+    int64_t globalPid(uint32_t process) const { return trace_.processes[process].globalPid; }
+
+    void strings();
+    void session();
+    void gpus();
+    void processes();
+    void facts();
+    void health();
+    void kernels();
+    void memcpys();
+    void memsets();
+    void apiCalls();
+    void syncs();
+    void ranges();
+    void ncclCalls();
+    void counters();
+
+    const Trace& trace_;
+    Database& database_;
+    FirstError error_;
+};
+
+}  // namespace lanescope

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <fstream>
+
+#include "model/export/traceFile.h"
+#include "model/load/loadTrace.h"
+#include "model/trace/kinds/Graph.h"
+#include "model/trace/rangeDomains.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
+#include "tests/support/torchTrace.h"
+
+using namespace lanescope;
+using namespace lanescope::torchTrace;
+namespace fs = std::filesystem;
+
+class tst_writeTraceFile : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void aForeignTraceIsTheSameAsOurs();
+    void aFileIsNeverOverwritten();
+    void whatIsSqliteAlreadyIsRefused();
+
+  private:
+    TemporaryFolder folder_;
+};
+
+void tst_writeTraceFile::aForeignTraceIsTheSameAsOurs() {
+    std::vector<std::string> events = smallRun();
+    events.push_back(slice("cpu_op", "record_param_comms", "4000", "4001", "1070.000", "9.000",
+                           R"("Collective name": "allreduce", "In msg nelems": 10, "Seq": 3,
+                              "Group size": 2, "dtype": "Float", "Process Group Name": "0",
+                              "Process Group Ranks": "[0, 1]", "Out msg nelems": 10)"));
+    events.push_back(
+        R"({"ph": "C", "name": "queue", "pid": 4000, "ts": 1000, "args": {"n": 2.5}})");
+    events.push_back(
+        R"({"ph": "B", "name": "open", "cat": "mine", "pid": 4000, "tid": 4001, "ts": 1001})");
+    events.push_back(R"({"ph": "s", "id": 1, "ts": 1.5, "cat": "fwdbwd"})");
+    events.push_back(R"({"ph": "f", "id": 1, "ts": 2.5, "cat": "fwdbwd"})");
+    const TracePtr foreign =
+        loaded(traceOf(events, "",
+                       ",\n \"distributedInfo\": {\"rank\": 1, \"world_size\": 2},\n"
+                       "\"host_name\": \"box\", \"baseTimeNanoseconds\": 1700000000000000000"));
+    const fs::path path = folder_ / "ours.sqlite";
+    QVERIFY(writeTraceFile(*foreign, path));
+    const Result<TracePtr> opened = loadTrace(path);
+    QVERIFY(opened);
+    const Trace& ours = **opened;
+    QCOMPARE(ours.producer, foreign->producer);
+    QCOMPARE(ours.startUtcNs, foreign->startUtcNs);
+    QCOMPARE(ours.facts.host, std::string("box"));
+    QCOMPARE(ours.processes[0].rank, std::optional<int>(1));
+    QCOMPARE(eventsIn(ours), eventsIn(*foreign));
+    QCOMPARE(ours.kernels.startNs[0], foreign->kernels.startNs[0]);
+    QCOMPARE(ours.launchConfigs[ours.kernels.config[0]].grid,
+             foreign->launchConfigs[foreign->kernels.config[0]].grid);
+    QVERIFY(ours.launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
+    const uint32_t op = rangeCalled(ours, "aten::mm");
+    QCOMPARE(ours.strings.at(ours.nvtx.domain[op]), operatorDomain);
+    QCOMPARE(ours.strings.at(ours.nvtx.payload[op]), std::string_view("[[8, 16], [16, 4]]"));
+    QVERIFY(ours.nvtx.isOpen[rangeCalled(ours, "open")] != 0);
+    QCOMPARE(ours.projections.size(), foreign->projections.size());
+    QCOMPARE(ours.nccl.size(), 1u);
+    QCOMPARE(ours.nccl.bytes[0], int64_t{40});
+    QCOMPARE(ours.nccl.communicator[0], foreign->nccl.communicator[0]);
+    QCOMPARE(ours.nccl.facts[0].sequence, int64_t{3});
+    QCOMPARE(ours.nccl.facts[0].rank, 1);
+    QCOMPARE(ours.counters.size(), foreign->counters.size());
+    QCOMPARE(ours.counters.back().value(0), foreign->counters.back().value(0));
+    QCOMPARE(sentenceOf(ours, HealthCode::NotShown), sentenceOf(*foreign, HealthCode::NotShown));
+    QCOMPARE(ours.health.size(), foreign->health.size());
+    QCOMPARE(ours.tracks.size(), foreign->tracks.size());
+}
+
+void tst_writeTraceFile::aFileIsNeverOverwritten() {
+    const fs::path path = folder_ / "there.sqlite";
+    std::ofstream(path) << "mine";
+    QVERIFY(!writeTraceFile(*loaded(traceOf(smallRun())), path));
+    QCOMPARE(fs::file_size(path), uintmax_t{4});
+    QVERIFY(!fs::exists(folder_ / "there.sqlite.partial"));
+    // What is being recorded there is somebody else's.
+    const fs::path other = folder_ / "other.sqlite";
+    std::ofstream(folder_ / "other.sqlite.partial") << "recording";
+    QVERIFY(!writeTraceFile(*loaded(traceOf(smallRun())), other));
+    QVERIFY(fs::exists(folder_ / "other.sqlite.partial"));
+}
+
+void tst_writeTraceFile::whatIsSqliteAlreadyIsRefused() {
+    TraceBuilder builder;
+    builder.setPath("run.sqlite");
+    const uint32_t process = builder.process(int64_t{1} << 48);
+    builder.add<kinds::Graph>({.startNs = 1,
+                               .endNs = 2,
+                               .graph = 5,
+                               .stream = builder.stream(process, builder.gpu(0), 1, 7)});
+    QVERIFY(builder.finish());
+    const Result<void> written = writeTraceFile(*builder.take(), folder_ / "copy.sqlite");
+    QVERIFY(!written);
+    QCOMPARE(written.error().sentence,
+             std::string("run.sqlite is SQLite already, so it needs no other file: copy it."));
+}
+
+LANESCOPE_TEST(tst_writeTraceFile, NoApplication)
+#include "tst_writeTraceFile.moc"
