@@ -27,6 +27,7 @@ class DetailsPanel : public QWidget {
     void eventActivated(EventRef event);
 
   protected:
+    using QWidget::event;
     void changeEvent(QEvent* event) override;
 
   private:
