@@ -62,6 +62,14 @@ void AppSettings::setHighlighting(bool isOn) {
     settings_->setValue("colours/highlight", isOn);
 }
 
+bool AppSettings::isLeavingOutEmpty() const {
+    return settings_->value("tracks/leaveOutEmpty", true).toBool();
+}
+
+void AppSettings::setLeavingOutEmpty(bool isOn) {
+    settings_->setValue("tracks/leaveOutEmpty", isOn);
+}
+
 QStringList AppSettings::recentFiles() const {
     return settings_->value("recentFiles").toStringList();
 }
@@ -100,6 +108,14 @@ QStringList AppSettings::queries() const {
 
 void AppSettings::setQueries(const QStringList& queries) {
     settings_->setValue("queries", queries);
+}
+
+QStringList AppSettings::mutedRules() const {
+    return settings_->value("mutedRules").toStringList();
+}
+
+void AppSettings::setMutedRules(const QStringList& rules) {
+    settings_->setValue("mutedRules", rules);
 }
 
 bool AppSettings::isPanelVisible(const QString& name) const {

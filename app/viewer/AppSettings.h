@@ -38,6 +38,9 @@ class AppSettings {
     /// Whether slices of one name stand out.
     bool isHighlighting() const;
     void setHighlighting(bool isOn);
+    /// Whether tracks are left out while they have nothing in view.
+    bool isLeavingOutEmpty() const;
+    void setLeavingOutEmpty(bool isOn);
     /// Most recent first; files that are gone stay until they are opened in vain.
     QStringList recentFiles() const;
     void setRecentFiles(const QStringList& paths);
@@ -51,6 +54,9 @@ class AppSettings {
     /// Asked on the SQL page, the latest first.
     QStringList queries() const;
     void setQueries(const QStringList& queries);
+    /// Rules of explanations that are not to be told of, by their identifiers.
+    QStringList mutedRules() const;
+    void setMutedRules(const QStringList& rules);
     bool isPanelVisible(const QString& name) const;
     void setPanelVisible(const QString& name, bool isVisible);
     /// How the tracks of a document were arranged, as JSON (see `TrackArrangement`); empty if

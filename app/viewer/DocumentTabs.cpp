@@ -152,7 +152,7 @@ void DocumentTabs::load(LoadPage* page) {
             if (page->storedComparison()) comparison->showStored(*page->storedComparison());
             replace(page, comparison);
         } else {
-            replace(page, new TracePage(traces[0]));
+            replace(page, new TracePage(traces[0], page->storedRun()));
         }
     });
     page->start();

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "app/viewer/TraceLoader.h"
+#include "model/compare/storedSummary.h"
 #include "views/compare/AnswerPreview.h"
 #include "views/jobs/LatestJob.h"
 
@@ -86,7 +87,15 @@ void LoadPage::start() {
 }
 
 void LoadPage::startPreview() {
-    if (paths_.size() < 2) return;
+    if (paths_.size() < 2) {
+        previewJob_->start([this, path = paths_.front()]() -> views::LatestJob::Publish {
+            auto summary = compare::readRunSummary(path);
+            if (!summary) return {};
+            auto run = std::make_shared<const views::ExplainedRun>(std::move(*summary));
+            return [this, run] { storedRun_ = run; };
+        });
+        return;
+    }
     previewJob_->start(
         [this, baseline = paths_[0], candidate = paths_[1]]() -> views::LatestJob::Publish {
             compare::StoredComparisonPtr stored = compare::compareStoredRuns(baseline, candidate);

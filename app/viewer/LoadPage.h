@@ -8,6 +8,7 @@
 
 #include "model/compare/compareStoredRuns.h"
 #include "model/trace/Trace.h"
+#include "views/explain/ExplainedRun.h"
 
 class QLabel;
 class QProgressBar;
@@ -42,6 +43,8 @@ class LoadPage : public QWidget {
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
     /// What the preview shows; null while it shows nothing.
     const compare::StoredComparisonPtr& storedComparison() const { return stored_; }
+    /// Of one trace, what its stored summary says; null if it has none or was not read yet.
+    const views::ExplainedRunPtr& storedRun() const { return storedRun_; }
     views::AnswerPreview& preview() const { return *preview_; }
     void setTheme(const views::Theme& theme);
 
@@ -64,6 +67,7 @@ class LoadPage : public QWidget {
     std::vector<TracePtr> traces_;
     TraceLoader* loader_ = nullptr;
     compare::StoredComparisonPtr stored_;
+    views::ExplainedRunPtr storedRun_;
     bool isLoading_ = false;
     views::LatestJob* previewJob_;
     views::AnswerPreview* preview_;

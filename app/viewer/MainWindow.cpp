@@ -153,7 +153,7 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     for (TimelineView* timeline : page->timelines())
         timeline->addActions(actions_->timelineActions());
     page->restoreLayout(settings_);
-    restoreColors(*page);
+    restoreLook(*page);
     page->setDetailsVisible(actions_->showDetails->isChecked());
     page->setTablesVisible(actions_->showTables->isChecked());
     connect(page, &DocumentPage::tablesWanted, this,
@@ -166,20 +166,25 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     }
 }
 
-void MainWindow::restoreColors(const DocumentPage& page) const {
+void MainWindow::restoreLook(const DocumentPage& page) const {
     for (TimelineView* timeline : page.timelines()) {
         timeline->setColorMode(settings_.colorMode());
         timeline->setHighlighting(settings_.isHighlighting());
+        // Tracks of two runs stand under each other, empty or not.
+        if (page.timelines().size() == 1)
+            timeline->setLeavingOutEmpty(settings_.isLeavingOutEmpty());
     }
 }
 
-void MainWindow::keepColors(const TimelineView& timeline) {
+void MainWindow::keepLook(const TimelineView& timeline) {
     if (timeline.colorMode() == settings_.colorMode() &&
-        timeline.isHighlighting() == settings_.isHighlighting())
+        timeline.isHighlighting() == settings_.isHighlighting() &&
+        (timeline.hasCompanion() || timeline.isLeavingOutEmpty() == settings_.isLeavingOutEmpty()))
         return;
     settings_.setColorMode(timeline.colorMode());
     settings_.setHighlighting(timeline.isHighlighting());
-    for (const DocumentPage* page : tabs_->documents()) restoreColors(*page);
+    if (!timeline.hasCompanion()) settings_.setLeavingOutEmpty(timeline.isLeavingOutEmpty());
+    for (const DocumentPage* page : tabs_->documents()) restoreLook(*page);
 }
 
 void MainWindow::offerComparison() {
@@ -244,7 +249,7 @@ void MainWindow::connectViewActions() {
                 if (!page) return;
                 TimelineView& timeline = *page->timelines().front();
                 run(timeline);
-                keepColors(timeline);
+                keepLook(timeline);
                 actions_->showStateOf(&timeline);
             });
 

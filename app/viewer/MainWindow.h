@@ -72,9 +72,9 @@ class MainWindow : public QMainWindow {
     void adoptDocument(DocumentPage* page);
     void updateCurrent();
     /// Colours the slices of a document as they were coloured last.
-    void restoreColors(const DocumentPage& page) const;
+    void restoreLook(const DocumentPage& page) const;
     /// What a command changed of one timeline holds for all, and for the next run.
-    void keepColors(const views::TimelineView& timeline);
+    void keepLook(const views::TimelineView& timeline);
     void offerComparison();
     void askForFiles();
     void askForComparison();

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/TracePage.h"
 
+#include <QPlainTextEdit>
 #include <QSplitter>
+#include <QStackedWidget>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <chrono>
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LiveBar.h"
 #include "app/viewer/PageTools.h"
+#include "app/viewer/RunGuide.h"
 #include "app/viewer/TableCommands.h"
 #include "app/viewer/TraceTables.h"
 #include "model/index/openTrace.h"
@@ -17,8 +21,13 @@
 #include "model/trace/notesOf.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
+#include "views/explain/ExplanationCard.h"
+#include "views/explain/IdleCard.h"
+#include "views/explain/StepStrip.h"
+#include "views/sql/SqlPanel.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
+#include "views/timeline/firstArrangement.h"
 
 namespace lanescope::viewer {
 
@@ -31,7 +40,7 @@ constexpr int narrowest = 1000;
 
 }  // namespace
 
-TracePage::TracePage(TracePtr trace, QWidget* parent)
+TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     : DocumentPage(parent),
       trace_(std::move(trace)),
       timeline_(new TimelineView(this)),
@@ -39,11 +48,14 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
       healthBar_(new HealthBar(this)),
       details_(new DetailsPanel(this)),
       tables_(new TraceTables(trace_, *hits_, this)),
+      guide_(new RunGuide(trace_, *timeline_, this)),
+      side_(new QStackedWidget(this)),
       upper_(new QSplitter(Qt::Horizontal, this)),
       whole_(new QSplitter(Qt::Vertical, this)) {
     arrange();
     connectParts();
     timeline_->setTrace(trace_);
+    timeline_->setFirstArrangement(firstArrangement(*trace_));
     tools_ = new PageTools(trace_, *timeline_, *tables_, &tables_->hitTab(), this);
     tableCommands_ = new TableCommands(*tables_, this);
     connect(tableCommands_, &TableCommands::shown, this, &DocumentPage::tablesWanted);
@@ -51,6 +63,7 @@ TracePage::TracePage(TracePtr trace, QWidget* parent)
     showHealth();
     setFocusProxy(timeline_);
     watchIndex();
+    guide_->start(std::move(known));
 }
 
 /// Pictures read an index piece by piece, and each piece tells only then that it is damaged.
@@ -70,8 +83,16 @@ void TracePage::watchIndex() {
 }
 
 void TracePage::arrange() {
-    upper_->addWidget(timeline_);
-    upper_->addWidget(details_);
+    auto* left = new QWidget(this);
+    auto* column = new QVBoxLayout(left);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(&guide_->strip());
+    column->addWidget(timeline_, 1);
+    side_->addWidget(details_);
+    side_->addWidget(&guide_->idleCard());
+    upper_->addWidget(left);
+    upper_->addWidget(side_);
     upper_->setStretchFactor(0, 1);
     upper_->setStretchFactor(1, 0);
     upper_->setSizes({1280, 320});
@@ -86,6 +107,7 @@ void TracePage::arrange() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(healthBar_);
+    layout->addWidget(&guide_->card());
     layout->addWidget(whole_, 1);
 }
 
@@ -104,6 +126,20 @@ void TracePage::connectParts() {
     connect(tables_, &TraceTables::eventActivated, timeline_, &TimelineView::revealEvent);
     connect(tables_, &TraceTables::rangeActivated, timeline_,
             [this](TimeRange range) { timeline_->setSelectedRange(range); });
+    connect(whole_, &QSplitter::splitterMoved, this, [this] { hasOwnSizes_ = true; });
+    connect(guide_, &RunGuide::gapShown, this, [this](bool isShown) {
+        side_->setCurrentIndex(isShown ? 1 : 0);
+        updateDetails();
+    });
+    connect(guide_, &RunGuide::explained, this, [this] { tables_->setRun(guide_->run()); });
+    connect(tables_, &TraceTables::stepActivated, guide_, &RunGuide::showStep);
+    connect(tables_, &TraceTables::momentActivated, timeline_, &TimelineView::showMoment);
+    connect(guide_, &RunGuide::queryRequested, this, [this](const QString& sql) {
+        showTable(&tools_->sqlTab());
+        tools_->sql().editor().setPlainText(sql);
+        tools_->sql().run();
+        tools_->sql().editor().setFocus();
+    });
     const auto followView = [this] {
         tables_->setVisibleRange(
             timeline_->visibleRange()->range().shifted(timeline_->timeOrigin()));
@@ -131,7 +167,7 @@ void TracePage::showTable(QWidget* table) {
 }
 
 QList<QAction*> TracePage::commands() const {
-    return tableCommands_->actions();
+    return tableCommands_->actions() + guide_->actions();
 }
 
 std::vector<FinderEntry> TracePage::places() const {
@@ -148,6 +184,7 @@ void TracePage::setTheme(const Theme& theme) {
     tables_->setTheme(theme);
     healthBar_->setTheme(theme);
     tools_->setTheme(theme);
+    guide_->setTheme(theme);
     if (liveBar_) liveBar_->setTheme(theme);
 }
 
@@ -158,13 +195,24 @@ void TracePage::setDetailsVisible(bool isVisible) {
 
 /// In a narrow window they take their room only while they tell of something.
 void TracePage::updateDetails() {
-    const bool tellsOfSomething = timeline_->selectedEvent().isValid();
-    details_->setVisible(hasDetails_ && (tellsOfSomething || width() >= narrowest));
+    const bool tellsOfSomething = timeline_->selectedEvent().isValid() || timeline_->hasGapMark();
+    side_->setVisible(hasDetails_ && (tellsOfSomething || width() >= narrowest));
 }
 
 void TracePage::resizeEvent(QResizeEvent* event) {
     DocumentPage::resizeEvent(event);
+    guide_->setPageHeight(height());
+    shareHeight();
     updateDetails();
+}
+
+/// In a low window tables leave more to the timeline, until somebody says otherwise.
+void TracePage::shareHeight() {
+    constexpr int mostOfTables = 280;
+    constexpr double leastShare = 0.3;
+    if (hasOwnSizes_) return;
+    const int tables = std::min(mostOfTables, static_cast<int>(whole_->height() * leastShare));
+    whole_->setSizes({whole_->height() - tables, tables});
 }
 
 void TracePage::setTablesVisible(bool isVisible) {
@@ -173,13 +221,15 @@ void TracePage::setTablesVisible(bool isVisible) {
 
 bool TracePage::isBusy() const {
     const LazyTab* tab = tables_->currentTab();
-    return hits_->isSearching() || (tab && tab->isBusy()) || tools_->isBusy();
+    return hits_->isSearching() || (tab && tab->isBusy()) || tools_->isBusy() || guide_->isBusy() ||
+           timeline_->isAboutToArrange();
 }
 
 void TracePage::restoreLayout(const AppSettings& settings) {
     upper_->restoreState(settings.splitterState("trace.upper"));
-    whole_->restoreState(settings.splitterState("trace.whole"));
+    hasOwnSizes_ = whole_->restoreState(settings.splitterState("trace.whole"));
     tools_->restore(settings);
+    guide_->restore(settings);
     const QByteArray json = settings.trackArrangement(toQString(trace_->path.string()));
     if (const auto arrangement = arrangementFromJson(json)) timeline_->setArrangement(*arrangement);
 }
@@ -188,9 +238,11 @@ void TracePage::storeLayout(AppSettings& settings) const {
     settings.setSplitterState("trace.upper", upper_->saveState());
     settings.setSplitterState("trace.whole", whole_->saveState());
     tools_->store(settings);
+    guide_->store(settings);
     const TrackArrangement arrangement = timeline_->arrangement();
-    settings.setTrackArrangement(toQString(trace_->path.string()),
-                                 arrangement.isDefault() ? QByteArray() : toJson(arrangement));
+    settings.setTrackArrangement(
+        toQString(trace_->path.string()),
+        arrangement == timeline_->firstArrangement() ? QByteArray() : toJson(arrangement));
 }
 
 }  // namespace lanescope::viewer

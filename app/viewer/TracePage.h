@@ -3,6 +3,9 @@
 
 #include "app/viewer/DocumentPage.h"
 #include "model/trace/Trace.h"
+#include "views/explain/ExplainedRun.h"
+
+class QStackedWidget;
 
 namespace lanescope::views {
 class DetailsPanel;
@@ -14,6 +17,7 @@ namespace lanescope::viewer {
 class LiveBar;
 class LiveFollower;
 class PageTools;
+class RunGuide;
 class TableCommands;
 class TraceTables;
 
@@ -22,7 +26,9 @@ class TraceTables;
 class TracePage : public DocumentPage {
     Q_OBJECT
   public:
-    explicit TracePage(TracePtr trace, QWidget* parent = nullptr);
+    /// `known` is the run, explained, if that is known already.
+    explicit TracePage(TracePtr trace, views::ExplainedRunPtr known = {},
+                       QWidget* parent = nullptr);
 
     const TracePtr& trace() const { return trace_; }
     views::TimelineView& timeline() const { return *timeline_; }
@@ -30,6 +36,7 @@ class TracePage : public DocumentPage {
     views::DetailsPanel& details() const { return *details_; }
     views::HealthBar& healthBar() const { return *healthBar_; }
     PageTools& tools() const { return *tools_; }
+    RunGuide& guide() const { return *guide_; }
     /// Shows more of the same trace; where one looks and what is selected stays.
     void updateTrace(TracePtr trace);
     /// Goes on with what `follower` reads until the recording ends. Takes it over.
@@ -60,6 +67,7 @@ class TracePage : public DocumentPage {
   private:
     void arrange();
     void updateDetails();
+    void shareHeight();
     void connectParts();
     void showHealth();
     void watchIndex();
@@ -71,9 +79,12 @@ class TracePage : public DocumentPage {
     views::DetailsPanel* details_;
     TraceTables* tables_;
     PageTools* tools_ = nullptr;
+    RunGuide* guide_ = nullptr;
     TableCommands* tableCommands_ = nullptr;
     LiveBar* liveBar_ = nullptr;
     bool hasDetails_ = true;
+    bool hasOwnSizes_ = false;
+    QStackedWidget* side_;  ///< The details of what is selected: an event, or an idle gap.
     QSplitter* upper_;
     QSplitter* whole_;
 };

@@ -10,6 +10,7 @@
 #include "model/trace/notesOf.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/details/HealthPanel.h"
+#include "views/explain/StepsPanel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/tables/SelectionPanel.h"
@@ -39,6 +40,8 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
     : QTabWidget(parent),
       trace_(std::move(trace)),
       navigator_(hits),
+      steps_(new PanelTab<StepsPanel>([this] { return makeSteps(); },
+                                      [](StepsPanel& panel) { return panel.currentTable(); })),
       selection_(new PanelTab<SelectionPanel>(
           [this] { return makeSelection(); },
           [this](SelectionPanel& panel) { return range_ ? &panel.names() : nullptr; })),
@@ -72,6 +75,7 @@ void TraceTables::addTabs() {
     }
     insertTab(1, bandwidth_, tr("Memcpy bandwidth"));
     insertTab(2, topology_, tr("Topology"));
+    addTab(steps_, tr("Steps"));
     addTab(selection_, tr("Selection"));
     addTab(hits_, tr("Search results"));
     addTab(health_, tr("Health"));
@@ -100,6 +104,17 @@ ReportPanel* TraceTables::makeReport(const Report& report) {
     connect(panel, &ReportPanel::nameActivated, this, &TraceTables::nameActivated);
     panel->setTrace(trace_);
     panel->setRange(range_);
+    return panel;
+}
+
+StepsPanel* TraceTables::makeSteps() {
+    auto* panel = new StepsPanel;
+    connect(panel, &StepsPanel::stepActivated, this, &TraceTables::stepActivated);
+    connect(panel, &StepsPanel::momentActivated, this, &TraceTables::momentActivated);
+    panel->setTheme(theme_);
+    panel->setTrace(trace_);
+    panel->setRange(range_);
+    panel->setRun(run_);
     return panel;
 }
 
@@ -156,6 +171,7 @@ void TraceTables::setTrace(TracePtr trace) {
         if (panel) panel->setTrace(trace_);
     };
     for (const auto& report : reports_) update(report.second->panel());
+    update(steps_->panel());
     update(selection_->panel());
     update(bandwidth_->panel());
     update(topology_->panel());
@@ -173,6 +189,7 @@ void TraceTables::setRange(std::optional<TimeRange> range) {
         if (panel) panel->setRange(range_);
     };
     for (const auto& report : reports_) update(report.second->panel());
+    update(steps_->panel());
     update(selection_->panel());
     update(bandwidth_->panel());
     update(topology_->panel());
@@ -189,6 +206,12 @@ void TraceTables::setTheme(const Theme& theme) {
     if (bandwidth_->panel()) bandwidth_->panel()->setTheme(theme);
     if (topology_->panel()) topology_->panel()->setTheme(theme);
     if (health_->panel()) health_->panel()->setTheme(theme);
+    if (steps_->panel()) steps_->panel()->setTheme(theme);
+}
+
+void TraceTables::setRun(ExplainedRunPtr run) {
+    run_ = std::move(run);
+    if (steps_->panel()) steps_->panel()->setRun(run_);
 }
 
 LazyTab* TraceTables::currentTab() const {
@@ -201,6 +224,10 @@ LazyTab& TraceTables::hitTab() const {
 
 LazyTab& TraceTables::healthTab() const {
     return *health_;
+}
+
+LazyTab& TraceTables::stepsTab() const {
+    return *steps_;
 }
 
 void TraceTables::updateHealthTitle() {

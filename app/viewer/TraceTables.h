@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
+#include "views/explain/ExplainedRun.h"
 #include "views/jobs/LazyTab.h"
 #include "views/theme/Theme.h"
 
@@ -20,6 +21,7 @@ class HealthPanel;
 class ReportPanel;
 class ReportView;
 class SelectionPanel;
+class StepsPanel;
 class TopologyPanel;
 }  // namespace lanescope::views
 
@@ -44,12 +46,17 @@ class TraceTables : public QTabWidget {
     /// What the timeline shows, in the trace's own time.
     void setVisibleRange(TimeRange range);
     void setTheme(const views::Theme& theme);
+    /// The run, explained; null while it is not.
+    void setRun(views::ExplainedRunPtr run);
 
     views::LazyTab* currentTab() const;
     views::LazyTab& hitTab() const;
     views::LazyTab& healthTab() const;
+    views::LazyTab& stepsTab() const;
 
   signals:
+    void stepActivated(lanescope::explain::StepPlace place);
+    void momentActivated(qint64 timeNs);
     void nameActivated(const QString& name);
     void eventActivated(lanescope::EventRef event);
     void rangeActivated(lanescope::TimeRange range);
@@ -58,6 +65,7 @@ class TraceTables : public QTabWidget {
     views::ReportPanel* makeReport(const Report& report);
     /// The tab of a report by its name.
     views::PanelTab<views::ReportPanel>* tabOf(std::string_view report) const;
+    views::StepsPanel* makeSteps();
     views::SelectionPanel* makeSelection();
     views::BandwidthPanel* makeBandwidth();
     views::TopologyPanel* makeTopology();
@@ -77,6 +85,8 @@ class TraceTables : public QTabWidget {
     int shownHits_ = -1;
     std::vector<std::pair<const Report*, views::PanelTab<views::ReportPanel>*>>
         reports_;  ///< In order of tabs.
+    views::ExplainedRunPtr run_;
+    views::PanelTab<views::StepsPanel>* steps_;
     views::PanelTab<views::SelectionPanel>* selection_;
     views::PanelTab<views::BandwidthPanel>* bandwidth_;
     views::PanelTab<views::TopologyPanel>* topology_;

@@ -6,12 +6,14 @@
 #include "app/viewer/LiveBar.h"
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/PageTools.h"
+#include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "model/live/sameEvent.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
 #include "views/timeline/TimelineView.h"
+#include "views/timeline/firstArrangement.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -29,6 +31,7 @@ void TracePage::updateTrace(TracePtr trace) {
     trace_ = std::move(trace);
     timeline_->moveAlong([&] {
         timeline_->setTrace(trace_);
+        timeline_->setFirstArrangement(views::firstArrangement(*trace_));
         timeline_->setArrangement(arrangement);
         if (liveBar_) liveBar_->afterChange(*trace_);
         timeline_->setScrollPosition(scrolled);
@@ -37,6 +40,8 @@ void TracePage::updateTrace(TracePtr trace) {
     showHealth();
     tables_->setTrace(trace_);
     tools_->setTrace(trace_);
+    guide_->setTrace(trace_);
+    tables_->setRun(nullptr);
     timeline_->setSelectedRange(range);
     timeline_->setSelectedEvent(event);
     hits_->repeat();
@@ -47,6 +52,7 @@ void TracePage::follow(LiveFollower* follower) {
     liveBar_ = new LiveBar(*timeline_, this);
     liveBar_->setTheme(timeline_->theme());
     static_cast<QVBoxLayout*>(layout())->insertWidget(0, liveBar_);
+    guide_->setTrace(trace_);  // It is explained at its end.
     // What is not known before the end is not missing.
     healthBar_->hide();
     // Tables and sums of the new trace are made in the background; they are part of its cost.
@@ -64,6 +70,7 @@ void TracePage::follow(LiveFollower* follower) {
     });
     connect(follower, &LiveFollower::finished, this, [this, follower](const TracePtr& trace) {
         updateTrace(trace);
+        guide_->start();
         liveBar_->end({});
         follower->deleteLater();
         emit titleChanged();

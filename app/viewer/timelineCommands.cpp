@@ -53,6 +53,13 @@ std::vector<TimelineCommand> viewCommands() {
          false,
          true},
         {Menu::View,
+         tr("Show what was seen fi&rst"),
+         {Qt::ALT | Qt::Key_Home},
+         [](View& view) { view.showFirstRange(); },
+         {},
+         false,
+         true},
+        {Menu::View,
          tr("Zoom &in"),
          {Qt::Key_W},
          [](View& view) { zoomMiddle(view, zoomStep); },
@@ -181,6 +188,11 @@ std::vector<TimelineCommand> colourCommands() {
 }
 
 std::vector<TimelineCommand> trackCommands() {
+    TimelineCommand leaveOut{
+        Menu::Tracks, tr("Leave &out what is empty in view"), {}, [](View& view) {
+            view.setLeavingOutEmpty(!view.isLeavingOutEmpty());
+        }};
+    leaveOut.isOn = [](const View& view) { return view.isLeavingOutEmpty(); };
     return {
         {Menu::Tracks,
          tr("&Filter by name…"),
@@ -197,6 +209,7 @@ std::vector<TimelineCommand> trackCommands() {
          tr("Hide all that are &empty in view"),
          {Qt::CTRL | Qt::Key_H},
          [](View& view) { view.hideEmptyTracks(); }},
+        leaveOut,
         {Menu::Tracks,
          tr("&Show all hidden tracks"),
          {Qt::SHIFT | Qt::Key_H},
@@ -233,6 +246,7 @@ std::vector<TimelineCommand> trackCommands() {
          {},
          false,
          true},
+        {Menu::Tracks, tr("Arran&ge as at first"), {}, [](View& view) { view.arrangeAsAtFirst(); }},
         {Menu::Tracks,
          tr("&Taller rows"),
          {Qt::CTRL | Qt::Key_Plus, Qt::CTRL | Qt::Key_Equal},

@@ -62,7 +62,7 @@ class Gatherer {
         const KernelTable& table = trace_.kernels;
         for (uint32_t row = 0; row < table.size(); ++row) {
             if (!isOf(trace_, table.stream[row], worker_)) continue;
-            GpuWork work = workAt(table, row, run_.calls.ofKernel);
+            GpuWork work = workAt(table, {EventKind::Kernel, row}, run_.calls.ofKernel);
             const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
             const bool isNccl =
                 kernelCategory(trace_.strings.at(config.shortName)) == SliceCategory::NcclKernel;
@@ -78,7 +78,7 @@ class Gatherer {
         const MemcpyTable& copies = trace_.memcpys;
         for (uint32_t row = 0; row < copies.size(); ++row) {
             if (!isOf(trace_, copies.stream[row], worker_)) continue;
-            GpuWork work = workAt(copies, row, run_.calls.ofMemcpy);
+            GpuWork work = workAt(copies, {EventKind::Memcpy, row}, run_.calls.ofMemcpy);
             work.part = partOf(copies.kind[row]);
             work.bytes = copies.bytes[row];
             const MemoryKind host = hostMemory(copies, row);
@@ -94,7 +94,7 @@ class Gatherer {
         const MemsetTable& sets = trace_.memsets;
         for (uint32_t row = 0; row < sets.size(); ++row) {
             if (!isOf(trace_, sets.stream[row], worker_)) continue;
-            GpuWork work = workAt(sets, row, run_.calls.ofMemset);
+            GpuWork work = workAt(sets, {EventKind::Memset, row}, run_.calls.ofMemset);
             work.part = StepPart::Memset;
             work.bytes = sets.bytes[row];
             work.contributor = contributors_.find(work.part, ContributorKind::Memset, 0, work.path,
@@ -108,7 +108,7 @@ class Gatherer {
         const GraphTable& graphs = trace_.graphs;
         for (uint32_t row = 0; row < graphs.size(); ++row) {
             if (!isOf(trace_, graphs.stream[row], worker_)) continue;
-            GpuWork work = workAt(graphs, row, run_.calls.ofGraph);
+            GpuWork work = workAt(graphs, {EventKind::Graph, row}, run_.calls.ofGraph);
             work.part = StepPart::Compute;
             work.contributor =
                 contributors_.find(work.part, ContributorKind::Graph, 0, work.path, run_.paths,
@@ -125,8 +125,10 @@ class Gatherer {
 
   private:
     template <class Table>
-    GpuWork workAt(const Table& table, uint32_t row, const LargeVector<uint32_t>& calls) const {
+    GpuWork workAt(const Table& table, EventRef event, const LargeVector<uint32_t>& calls) const {
+        const uint32_t row = event.row();
         GpuWork work;
+        work.event = event;
         work.startNs = table.startNs[row];
         work.endNs = table.endNs[row];
         work.movingFromNs = work.startNs;

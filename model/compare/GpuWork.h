@@ -70,6 +70,7 @@ struct GpuWork {
     ContributorTable::Id waiting = 0;  ///< If `movingFromNs` is later than the start.
     uint32_t call = noIndex;           ///< Row of `ApiTable` that launched it.
     RangePaths::Id path = 0;
+    EventRef event;
     StepPart part = StepPart::Compute;
     int64_t bytes = 0;
     int64_t busBytes = 0;

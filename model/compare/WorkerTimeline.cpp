@@ -28,14 +28,21 @@ WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerSteps& steps)
 }
 
 void WorkerTimeline::split(const std::vector<TimeRange>& windows, const Sink& sink) const {
+    splitInTime(windows, [&sink](const Piece& piece) {
+        sink(piece.window, piece.part, piece.range.durationNs(), piece.contributor);
+    });
+}
+
+void WorkerTimeline::splitInTime(const std::vector<TimeRange>& windows,
+                                 const std::function<void(const Piece&)>& sink) const {
     FreeTime time(windows, work_.get_allocator().memory());
     for (size_t index = 0; index < stepPartCount; ++index)
         time.take(claims_[index],
                   [&](uint32_t window, int64_t startNs, int64_t endNs, uint32_t contributor) {
-                      sink(window, static_cast<StepPart>(index), endNs - startNs, contributor);
+                      sink({window, {startNs, endNs}, static_cast<StepPart>(index), contributor});
                   });
     for (const Stretch& left : time.left())
-        sink(left.label, StepPart::OtherIdle, left.endNs - left.startNs, nothing_);
+        sink({left.label, {left.startNs, left.endNs}, StepPart::OtherIdle, nothing_});
 }
 
 }  // namespace lanescope::compare

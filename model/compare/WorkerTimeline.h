@@ -43,6 +43,17 @@ class WorkerTimeline {
     /// Splits windows, sorted and not overlapping, into pieces that cover them exactly. O(n).
     void split(const std::vector<TimeRange>& windows, const Sink& sink) const;
 
+    /// A piece of the time of a window.
+    struct Piece {
+        uint32_t window = 0;
+        TimeRange range;
+        StepPart part = StepPart::Compute;
+        ContributorTable::Id contributor = 0;
+    };
+    /// The same, with when each piece was; part by part, each part's by start.
+    void splitInTime(const std::vector<TimeRange>& windows,
+                     const std::function<void(const Piece&)>& sink) const;
+
     const LargeVector<GpuWork>& work() const { return work_; }
     const std::vector<Contributor>& contributors() const { return table_.contributors(); }
 

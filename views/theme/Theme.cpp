@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "model/compare/partColors.h"
+
 namespace lanescope::views {
 namespace {
 
@@ -44,6 +46,15 @@ std::array<QColor, sliceCategoryCount> categoryColors(const Theme& theme) {
     return colors;
 }
 
+std::array<QColor, compare::stepPartCount> partColors(const Theme& theme) {
+    std::array<QColor, compare::stepPartCount> colors;
+    for (size_t part = 0; part < colors.size(); ++part) {
+        const compare::PartColor color = compare::colorOf(static_cast<compare::StepPart>(part));
+        colors[part] = QColor::fromRgb(theme.isDark ? color.dark : color.light);
+    }
+    return colors;
+}
+
 std::vector<QColor> colorsFrom(std::initializer_list<QRgb> values) {
     std::vector<QColor> colors;
     for (const QRgb value : values) colors.push_back(QColor::fromRgb(value));
@@ -72,6 +83,17 @@ void makeColorBlindSafe(Theme& theme) {
                                 0xff035d91, 0xffb9dff5, 0xff4a9cc9});
     theme.distinct = colorsFrom({0xff56b4e9, 0xffe69f00, 0xff00765a, 0xfff0e442, 0xff0072b2,
                                  0xffb34700, 0xffcc79a7, 0xff8c8c8c});
+    using compare::StepPart;
+    for (const auto& [part, category] :
+         {std::pair(StepPart::Compute, SliceCategory::Kernel),
+          std::pair(StepPart::ExposedCommunication, SliceCategory::NcclKernel),
+          std::pair(StepPart::ExposedPtoP, SliceCategory::MemcpyPtoP),
+          std::pair(StepPart::ExposedHtoD, SliceCategory::MemcpyHtoD),
+          std::pair(StepPart::ExposedDtoH, SliceCategory::MemcpyDtoH),
+          std::pair(StepPart::ExposedDtoD, SliceCategory::MemcpyDtoD),
+          std::pair(StepPart::ExposedOtherCopy, SliceCategory::MemcpyOther),
+          std::pair(StepPart::Memset, SliceCategory::Memset)})
+        theme.parts[static_cast<size_t>(part)] = theme.colorOf(category);
     theme.wait = theme.isDark ? 0xffe69f00 : 0xff9c4a00;
     theme.faster = theme.isDark ? 0xff6fbdf0 : 0xff005f96;
     theme.slower = theme.isDark ? 0xffffa35c : 0xffa84300;
@@ -132,6 +154,7 @@ Theme Theme::light(Palette palette) {
                                  0xffbb5034, 0xff86ab45, 0xffd76b8a});
     theme.ranges = colorsFrom({0xff8fbdb2, 0xffb3d1a8, 0xffa9c4d6, 0xffc9cfa6, 0xffbfc6d0});
     theme.categories = categoryColors(theme);
+    theme.parts = partColors(theme);
     if (palette == Palette::ColorBlindSafe) makeColorBlindSafe(theme);
     return theme;
 }
@@ -170,6 +193,7 @@ Theme Theme::dark(Palette palette) {
                                  0xffbb5034, 0xff86ab45, 0xffd76b8a});
     theme.ranges = colorsFrom({0xff47756d, 0xff5b7852, 0xff4c6f8a, 0xff77754a, 0xff626c7a});
     theme.categories = categoryColors(theme);
+    theme.parts = partColors(theme);
     if (palette == Palette::ColorBlindSafe) makeColorBlindSafe(theme);
     return theme;
 }
@@ -187,6 +211,10 @@ QColor Theme::colorOf(SliceCategory category, std::string_view name) const {
     // "step 1" and "step 2" are the same thing twice and look so.
     if (isRange && !ranges.empty()) return ranges[stableHash(name, true) % ranges.size()];
     return colorOf(category);
+}
+
+QColor Theme::colorOf(compare::StepPart part) const {
+    return parts[static_cast<size_t>(part)];
 }
 
 QColor Theme::colorOfNumber(uint32_t number) const {

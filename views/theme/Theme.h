@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/compare/StepParts.h"
 #include "model/trace/Track.h"
 
 namespace lanescope::views {
@@ -51,12 +52,15 @@ struct Theme {
     QColor baseline, candidate;          ///< The two sides of a comparison.
 
     std::array<QColor, sliceCategoryCount> categories;  ///< By `SliceCategory`.
+    std::array<QColor, compare::stepPartCount> parts;   ///< By `StepPart`, as in reports.
     std::vector<QColor> kernels;   ///< One is picked by the name of the kernel.
     std::vector<QColor> distinct;  ///< For streams and NCCL operations, by number.
     std::vector<QColor> ranges;    ///< For NVTX ranges that bring no colour of their own.
 
     /// The family colour: legends, and runs of slices too small to tell apart.
     QColor colorOf(SliceCategory category) const;
+    /// Of a part of a step, wherever it is drawn.
+    QColor colorOf(compare::StepPart part) const;
     /// The colour of one slice. The same name gets the same colour in every trace and on every run.
     QColor colorOf(SliceCategory category, std::string_view name) const;
     /// One of several unrelated things, such as streams; the same number gets the same colour.

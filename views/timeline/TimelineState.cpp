@@ -23,6 +23,7 @@ void TimelineState::setTrace(TracePtr trace) {
     setSelectedRange(std::nullopt);
     setHoverTime(std::nullopt);
     setHits(nullptr);
+    setGapMark(std::nullopt);
     setHoveredName(0);
     trace_ = std::move(trace);
     healthPlaces_ = trace_ ? lanescope::healthPlaces(*trace_) : std::vector<HealthPlace>();
@@ -282,6 +283,7 @@ void TimelineState::setSelectedEvent(EventRef event) {
     changeHighlight([&] {
         selectedName_ = at.isValid() ? nameAt({at.track, at.lane}, at.slice) : 0;
     });
+    if (event.isValid()) setGapMark(std::nullopt);
     emit selectedEventChanged(event);
 }
 
@@ -290,6 +292,17 @@ void TimelineState::setSelectedRange(std::optional<TimeRange> range) {
     if (range == selectedRange_) return;
     selectedRange_ = range;
     emit selectedRangeChanged(range);
+}
+
+void TimelineState::setGapMark(std::optional<GapMark> mark) {
+    if (!mark && !gapMark_) return;
+    gapMark_ = std::move(mark);
+    emit gapMarkChanged();
+}
+
+void TimelineState::setGpuParts(GpuParts parts) {
+    gpuParts_ = std::move(parts);
+    emit viewChanged();
 }
 
 void TimelineState::setHoverTime(std::optional<int64_t> timeNs) {

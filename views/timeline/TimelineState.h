@@ -14,6 +14,7 @@
 #include "model/trace/healthPlaces.h"
 #include "views/theme/Theme.h"
 #include "views/timeline/CounterScale.h"
+#include "views/timeline/EmptyPlace.h"
 #include "views/timeline/SliceColors.h"
 #include "views/timeline/TimeScale.h"
 #include "views/timeline/TrackLayout.h"
@@ -130,6 +131,13 @@ class TimelineState : public QObject {
     void setSelectedEvent(EventRef event);
     std::optional<TimeRange> selectedRange() const { return selectedRange_; }
     void setSelectedRange(std::optional<TimeRange> range);
+    void setEmptyPlaces(EmptyPlaces places) { emptyPlaces_ = std::move(places); }
+    const EmptyPlaces& emptyPlaces() const { return emptyPlaces_; }
+    const std::optional<GapMark>& gapMark() const { return gapMark_; }
+    void setGapMark(std::optional<GapMark> mark);
+    /// What GPUs did is painted in their summaries instead of how busy they were.
+    void setGpuParts(GpuParts parts);
+    const GpuParts& gpuParts() const { return gpuParts_; }
     std::optional<int64_t> hoverTime() const { return hoverTimeNs_; }
     void setHoverTime(std::optional<int64_t> timeNs);
     /// What a search found, or null.
@@ -145,6 +153,9 @@ class TimelineState : public QObject {
     void scrolled();
     void selectedEventChanged(lanescope::EventRef event);
     void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
+    void gapMarkChanged();
+    /// The user clicked where nothing is drawn and something is known.
+    void emptyPlaceActivated(uint32_t track, int64_t timeNs);
     void hoverTimeChanged();
     void hitsChanged();
     void highlightChanged();
@@ -177,6 +188,9 @@ class TimelineState : public QObject {
     int scrollY_ = 0;
     EventRef selectedEvent_;
     std::optional<TimeRange> selectedRange_;
+    EmptyPlaces emptyPlaces_;
+    std::optional<GapMark> gapMark_;
+    GpuParts gpuParts_;
     std::optional<int64_t> hoverTimeNs_;
     SearchHitsPtr hits_;
 };

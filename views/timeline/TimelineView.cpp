@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "views/timeline/EmptinessKeeper.h"
 #include "views/timeline/FlowOverlay.h"
 #include "views/timeline/KeyMotion.h"
 #include "views/timeline/LabelColumn.h"
@@ -41,7 +42,8 @@ TimelineView::TimelineView(QWidget* parent)
       scrollBar_(new QScrollBar(Qt::Vertical, this)),
       motion_(new KeyMotion(
           *state_, [this] { return canvas_->zoomAnchor(); }, this)),
-      history_(new ZoomHistory(*state_, this)) {
+      history_(new ZoomHistory(*state_, this)),
+      emptiness_(new EmptinessKeeper(*state_, this)) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Timeline"));
     for (QWidget* part : {static_cast<QWidget*>(overview_), static_cast<QWidget*>(ruler_),
@@ -60,6 +62,9 @@ TimelineView::TimelineView(QWidget* parent)
     connect(state_.get(), &TimelineState::selectedEventChanged, this, &TimelineView::eventSelected);
     connect(state_.get(), &TimelineState::selectedRangeChanged, this,
             &TimelineView::selectedRangeChanged);
+    connect(state_.get(), &TimelineState::emptyPlaceActivated, this,
+            &TimelineView::emptyPlaceActivated);
+    connect(state_.get(), &TimelineState::gapMarkChanged, this, &TimelineView::gapMarkChanged);
     connect(history_, &ZoomHistory::changed, this, &TimelineView::historyChanged);
     for (const auto change : {&TimelineState::viewChanged, &TimelineState::layoutChanged,
                               &TimelineState::scrolled, &TimelineState::traceChanged})
@@ -86,9 +91,12 @@ TimelineView::~TimelineView() {
     clearFocus();  // Who loses it otherwise is a part that is gone.
     for (QWidget* part : findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) delete part;
     delete history_;
+    delete emptiness_;
 }
 
 void TimelineView::setTrace(TracePtr trace) {
+    firstRange_.reset();
+    firstArrangement_ = {};
     state_->setTrace(std::move(trace));
 }
 const TracePtr& TimelineView::trace() const {
@@ -115,6 +123,7 @@ void TimelineView::setTheme(const Theme& theme) {
 }
 
 void TimelineView::setCompanion(TimelineView& other, std::vector<compare::TrackPair> pairs) {
+    emptiness_->setOn(false);
     if (companion_ != other.state_.get()) {
         companion_ = other.state_.get();
         corner_->setCompanion(companion_);
@@ -169,7 +178,7 @@ QSize TimelineView::sizeHint() const {
     return {1200, 640};
 }
 QSize TimelineView::minimumSizeHint() const {
-    return {320, 160};
+    return {320, 140};
 }
 
 TimelineView::Areas TimelineView::areasFor(QSize size) const {

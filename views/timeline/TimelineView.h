@@ -11,6 +11,7 @@
 #include "model/search/SearchHits.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
+#include "views/timeline/EmptyPlace.h"
 #include "views/timeline/TrackArrangement.h"
 #include "views/timeline/VisibleRange.h"
 
@@ -18,6 +19,7 @@ class QScrollBar;
 
 namespace lanescope::views {
 
+class EmptinessKeeper;
 class KeyMotion;
 class LabelColumn;
 class OverviewStrip;
@@ -88,6 +90,17 @@ class TimelineView : public QWidget {
     void setTheme(const Theme& theme);
     const Theme& theme() const;
 
+    /// Tells what is known of places where nothing is drawn.
+    void setEmptyPlaces(EmptyPlaces places);
+    /// What GPUs did is painted in their summaries, in the colours of the parts of a step; nothing
+    /// for how busy they were.
+    void setGpuParts(GpuParts parts);
+    /// What is told of them is another now.
+    void refreshEmptyPlaces();
+    /// Marks a stretch of time on some tracks until an event is selected; nothing takes it away.
+    void setGapMark(std::optional<GapMark> mark);
+    bool hasGapMark() const;
+
     std::optional<TimeRange> selectedRange() const;
     void setSelectedRange(std::optional<TimeRange> range);
     EventRef selectedEvent() const;
@@ -156,11 +169,26 @@ class TimelineView : public QWidget {
     void hideTrack();
     void showAllTracks();
     void hideEmptyTracks();
+    /// Leaves out tracks for as long as they have nothing in view. Off at first, and with a
+    /// companion, whose tracks stand under their counterparts.
+    void setLeavingOutEmpty(bool isOn);
+    bool isLeavingOutEmpty() const;
+    /// The view has moved, and what is empty in it is about to be left out.
+    bool isAboutToArrange() const;
+    bool hasCompanion() const { return companion_ != nullptr; }
     void moveTrack(int direction);
     /// Folds or unfolds the current track, with everything in it if `isDeep`.
     void toggleFold(bool isDeep);
     RowHeight rowHeight() const;
     void setRowHeight(RowHeight height);
+    /// Takes back all that was done to the tracks, and shows what was seen first.
+    void arrangeAsAtFirst();
+    /// How the tracks stand until somebody arranges them, unless as in the trace; shows them so.
+    void setFirstArrangement(TrackArrangement arrangement);
+    const TrackArrangement& firstArrangement() const { return firstArrangement_; }
+    /// What is to be seen first, instead of everything there is.
+    void setFirstRange(std::optional<TimeRange> range);
+    void showFirstRange();
     /// Order, folding and so on of the tracks, to be kept from run to run.
     TrackArrangement arrangement() const;
     void setArrangement(const TrackArrangement& arrangement);
@@ -175,6 +203,10 @@ class TimelineView : public QWidget {
     /// The user or `revealEvent` chose another event; invalid when cleared.
     void eventSelected(lanescope::EventRef event);
     void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
+    /// The user clicked an empty place that something is told of.
+    void emptyPlaceActivated(uint32_t track, int64_t timeNs);
+    /// The mark of a gap came or went.
+    void gapMarkChanged();
     /// `canGoBack` or `canGoForward` may be another.
     void historyChanged();
     /// Another range, size, folding or scroll position.
@@ -214,11 +246,14 @@ class TimelineView : public QWidget {
     QScrollBar* scrollBar_;
     KeyMotion* motion_;
     ZoomHistory* history_;
+    EmptinessKeeper* emptiness_;
     TimelineState* companion_ = nullptr;
     PairedRows* rows_ = nullptr;
     QWidget* stripLabel_ = nullptr;
     QWidget* strip_ = nullptr;
     QWidget* overlay_ = nullptr;
+    std::optional<TimeRange> firstRange_;
+    TrackArrangement firstArrangement_;
     int stripHeight_ = 0;
     int labelWidth_ = 264;
 };

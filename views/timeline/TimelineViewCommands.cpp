@@ -4,6 +4,7 @@
 #include <QFontMetrics>
 #include <algorithm>
 
+#include "views/timeline/EmptinessKeeper.h"
 #include "views/timeline/LabelColumn.h"
 #include "views/timeline/PairedRows.h"
 #include "views/timeline/TimelineNavigator.h"
@@ -15,6 +16,22 @@
 
 // What a timeline does on command: for menus, keys and the widgets around it.
 namespace lanescope::views {
+
+void TimelineView::setEmptyPlaces(EmptyPlaces places) {
+    state_->setEmptyPlaces(std::move(places));
+}
+void TimelineView::setGpuParts(GpuParts parts) {
+    state_->setGpuParts(std::move(parts));
+}
+void TimelineView::refreshEmptyPlaces() {
+    canvas_->refreshHover();
+}
+void TimelineView::setGapMark(std::optional<GapMark> mark) {
+    state_->setGapMark(std::move(mark));
+}
+bool TimelineView::hasGapMark() const {
+    return state_->gapMark().has_value();
+}
 
 std::optional<TimeRange> TimelineView::selectedRange() const {
     return state_->selectedRange();
@@ -150,6 +167,15 @@ void TimelineView::showAllTracks() {
 void TimelineView::hideEmptyTracks() {
     lanescope::views::hideEmptyTracks(*state_, companion_);
 }
+void TimelineView::setLeavingOutEmpty(bool isOn) {
+    emptiness_->setOn(isOn && !companion_);
+}
+bool TimelineView::isAboutToArrange() const {
+    return emptiness_->isWaiting();
+}
+bool TimelineView::isLeavingOutEmpty() const {
+    return emptiness_->isOn();
+}
 void TimelineView::moveTrack(int direction) {
     lanescope::views::moveTrack(trackState(), trackState().currentTrack(), direction);
 }
@@ -170,8 +196,26 @@ void TimelineView::setArrangement(const TrackArrangement& arrangement) {
     setRowHeight(arrangement.height);
 }
 
+void TimelineView::arrangeAsAtFirst() {
+    setArrangement(firstArrangement_);
+    if (companion_) companion_->arrange([](TrackLayout& layout) { layout.setArrangement({}); });
+    showFirstRange();
+    scrollToTop();
+}
+void TimelineView::setFirstArrangement(TrackArrangement arrangement) {
+    firstArrangement_ = std::move(arrangement);
+    setArrangement(firstArrangement_);
+}
+void TimelineView::setFirstRange(std::optional<TimeRange> range) {
+    firstRange_ = range;
+}
+void TimelineView::showFirstRange() {
+    firstRange_ ? showRange(*firstRange_) : fit();
+}
+
 void TimelineView::clearSelection() {
     state_->setSelectedEvent({});
+    state_->setGapMark(std::nullopt);
     if (companion_) companion_->setSelectedEvent({});
     state_->setSelectedRange(std::nullopt);
 }

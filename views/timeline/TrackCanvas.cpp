@@ -49,6 +49,10 @@ void TrackCanvas::watch(const TimelineState& state) {
         update();
     });
     connect(&state, &TimelineState::selectedRangeChanged, this, repaint);
+    connect(&state, &TimelineState::gapMarkChanged, this, [this] {
+        refreshHover();
+        update();
+    });
 }
 
 void TrackCanvas::setCompanion(TimelineState* companion) {
@@ -93,8 +97,9 @@ int64_t TrackCanvas::zoomAnchor() const {
 void TrackCanvas::invalidate() {
     isBaseStale_ = true;
     forgetFlows();
-    // Both point at what was there before.
+    // They point at what was there before.
     hovered_.reset();
+    hoveredGap_ = {};
     card_.hide();
     if (pointer_) state_.setHoverTime(scale().toTimeNs(pointer_->x()));
     update();
@@ -138,6 +143,8 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
             painter.fillRect(*slice, state_.theme().hover);
         }
     }
+    if (!hoveredGap_.isEmpty()) painter.fillRect(hoveredGap_, state_.theme().hover);
+    paintGapMark(painter);
     paintSelection(painter, state_, size());
     flows_.paint(painter, size(), painter_.font());
     if (companion_ && companionFlows_) {
@@ -233,7 +240,9 @@ void TrackCanvas::click(QPoint position) {
     if (slice)
         return slice->state->setSelectedEvent(slice->state->sliceEvent(slice->lane, slice->index));
     state_.setSelectedEvent({});
+    state_.setGapMark(std::nullopt);
     if (companion_) companion_->setSelectedEvent({});
+    activateEmptyPlace(position);
 }
 
 std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(QPoint position) const {
@@ -271,6 +280,7 @@ void TrackCanvas::hoverAt(QPoint position) {
     hovered_ = gesture_ == Gesture::Pan || isOverLabel ? std::nullopt : sliceUnder(position);
     rest_.start();
     hoverRectangle_ = {};
+    hoveredGap_ = {};
     card_.hide();
     if (hovered_) {
         const auto slice =
@@ -279,6 +289,7 @@ void TrackCanvas::hoverAt(QPoint position) {
         if (gesture_ == Gesture::None) showCard(position);
     } else if (gesture_ == Gesture::None) {
         showUnrecorded(position);
+        if (!card_.isVisible()) showEmptyPlace(position);
     }
     update(before);
     update(hoverRectangle_.united(card_.rectangle()));
@@ -374,6 +385,7 @@ void TrackCanvas::clearHover() {
     update(hoverRectangle_.united(card_.rectangle()));
     pointer_.reset();
     hovered_.reset();
+    hoveredGap_ = {};
     rest_.start();
     card_.hide();
     state_.setHoverTime(std::nullopt);

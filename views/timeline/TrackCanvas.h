@@ -34,6 +34,10 @@ class TrackCanvas : public QWidget {
 
     /// The time under the pointer, else the middle of the view: where zooming with keys is centred.
     int64_t zoomAnchor() const;
+    /// Says anew what is under the pointer.
+    void refreshHover() {
+        if (pointer_) hoverAt(*pointer_);
+    }
     const HoverCard& hoverCard() const { return card_; }
     /// The labels of arrows that lead out of what can be seen.
     const std::vector<FlowOverlay::Label>& flowLabels();
@@ -72,6 +76,12 @@ class TrackCanvas : public QWidget {
     void showCard(QPoint position);
     /// Says why there is nothing under the pointer, if that is known.
     void showUnrecorded(QPoint position);
+    /// The same of what is known of the empty place under the pointer (`EmptyPlaces`).
+    void showEmptyPlace(QPoint position);
+    /// What of `range` on the row of a track is on the canvas; empty for nothing.
+    QRect placeOn(const LayoutRow& row, TimeRange range) const;
+    void paintGapMark(QPainter& painter) const;
+    bool activateEmptyPlace(QPoint position);
     /// Follows the label of an arrow, if there is one at `position`.
     bool followLabel(QPoint position);
     bool isOnLabel(QPoint position);
@@ -97,6 +107,7 @@ class TrackCanvas : public QWidget {
     std::optional<QPoint> pointer_;
     std::optional<Slice> hovered_;
     QRect hoverRectangle_;
+    QRect hoveredGap_;
     HoverCard card_;
     FlowOverlay flows_;
     std::optional<FlowOverlay> companionFlows_;

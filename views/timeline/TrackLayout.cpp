@@ -26,6 +26,7 @@ void TrackLayout::setTracks(std::span<const Track> tracks) {
     folded_.assign(tracks.size(), false);
     hidden_.assign(tracks.size(), false);
     pinned_.assign(tracks.size(), false);
+    leftOut_.clear();
     filter_.clear();
     children_.assign(tracks.size() + 1, {});
     spaceAbove_.clear();
@@ -102,8 +103,9 @@ bool TrackLayout::reveal(uint32_t track) {
         hasChanged = true;
     }
     for (uint32_t each = track; each < tracks_.size(); each = parentOf(each)) {
-        hasChanged = hasChanged || folded_[each] || hidden_[each];
+        hasChanged = hasChanged || folded_[each] || hidden_[each] || isLeftOut(each);
         folded_[each] = hidden_[each] = false;
+        if (isLeftOut(each)) leftOut_[each] = false;
     }
     if (hasChanged) rebuild();
     return hasChanged;
@@ -123,6 +125,12 @@ void TrackLayout::hide(const std::vector<bool>& tracks) {
         if (isCovered[track] || !tracks[track] || pinned_[track]) continue;
         isCovered[track] = hidden_[track] = true;
     }
+    rebuild();
+}
+
+void TrackLayout::setLeftOut(std::vector<bool> tracks) {
+    if (tracks == leftOut_) return;
+    leftOut_ = std::move(tracks);
     rebuild();
 }
 
@@ -310,6 +318,8 @@ void TrackLayout::layOut() {
 
 void TrackLayout::addRows(uint32_t track, int depth, Walk& walk) {
     if (hidden_[track] || rowOfTrack_[track] >= 0) return;
+    // Who filters asks for these tracks, empty or not.
+    if (!walk.isPinnedPart && filter_.empty() && isLeftOut(track)) return;
     if (!walk.isPinnedPart && !filter_.empty() && !isLetThrough_[track]) return;
     LayoutRow row = makeRow(track);
     row.depth = depth;

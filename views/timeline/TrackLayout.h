@@ -58,8 +58,8 @@ class TrackLayout {
     /// `track` and everything in it.
     void setFoldedWithin(uint32_t track, bool isFolded);
     void setAllFolded(bool isFolded);
-    /// Unfolds `track` and everything it stands in, takes them out of hiding, and drops a filter
-    /// that does not let it through. True if that changed anything.
+    /// Unfolds `track` and everything it stands in, takes them out of hiding, also of what is left
+    /// out, and drops a filter that does not let it through. True if that changed anything.
     bool reveal(uint32_t track);
 
     bool isHidden(uint32_t track) const { return track < hidden_.size() && hidden_[track]; }
@@ -67,6 +67,10 @@ class TrackLayout {
     void setHidden(uint32_t track, bool isHidden);
     /// Hides the tracks that are set here, but for pinned ones and those within hidden ones.
     void hide(const std::vector<bool>& tracks);
+    /// Leaves out the tracks that are set here, but for pinned ones: for as long as there is
+    /// nothing to see of them. Another list takes its place; empty for none.
+    void setLeftOut(std::vector<bool> tracks);
+    bool isLeftOut(uint32_t track) const { return track < leftOut_.size() && leftOut_[track]; }
     /// Those hidden by themselves, in their order.
     std::vector<uint32_t> hiddenTracks() const;
     bool isPinned(uint32_t track) const { return track < pinned_.size() && pinned_[track]; }
@@ -129,6 +133,7 @@ class TrackLayout {
     LayoutMetrics metrics_;
     std::vector<std::vector<uint32_t>> children_;  // by track, in order; the last are the top ones
     std::vector<bool> folded_, hidden_, pinned_;
+    std::vector<bool> leftOut_;                    // empty: none
     std::vector<bool> filter_;                     // empty: no filter
     std::vector<bool> isLetThrough_, isHeldOpen_;  // what the filter makes of each track
     std::vector<int> spaceAbove_;

@@ -151,6 +151,8 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
     const Lane& lane = state_.laneAt(position);
     const std::vector<PixelSlice>& slices = geometry_.rectangles(position);
     if (slices.empty()) return;
+    if (lane.isSummary() && position.lane == 0 && paintParts(brush.fill, position.track, area))
+        return;
     if (lane.isSummary()) {
         const bool isGpu = isGpuTrack(state_.trace()->tracks[position.track].kind);
         paintActivity(brush.fill, slices, area,
@@ -231,6 +233,33 @@ void TrackPainter::paintActivity(OpaqueFill& fill, const std::vector<PixelSlice>
         const double left = slice.left / ratio_;
         fill.fill(QRectF(left, area.bottom() - height, slice.right / ratio_ - left, height), color);
     }
+}
+
+bool TrackPainter::paintParts(OpaqueFill& fill, uint32_t track, const QRectF& area) {
+    const Track& which = state_.trace()->tracks[track];
+    if (which.kind != TrackKind::Gpu || !state_.gpuParts()) return false;
+    const auto count = static_cast<size_t>(std::max(1.0, std::round(area.width() * ratio_)));
+    if (!state_.gpuParts()(which.subject, state_.visible(), count, columns_)) return false;
+    const double width = area.width() / static_cast<double>(count);
+    for (size_t column = 0; column < count; ++column) {
+        const int64_t wholeNs = columns_[column].sum();
+        if (wholeNs <= 0) continue;
+        // Rounded from sums, so that neither a gap nor a pixel too much is left.
+        int64_t sumNs = 0;
+        double bottom = area.bottom();
+        for (size_t part = 0; part < compare::stepPartCount; ++part) {
+            if (columns_[column].ns[part] <= 0) continue;
+            sumNs += columns_[column].ns[part];
+            const double share = static_cast<double>(sumNs) / static_cast<double>(wholeNs);
+            const double top = area.bottom() - std::round(area.height() * share);
+            if (top < bottom)
+                fill.fill(QRectF(area.left() + width * static_cast<double>(column), top, width,
+                                 bottom - top),
+                          state_.theme().parts[part].rgb());
+            bottom = std::min(bottom, top);
+        }
+    }
+    return true;
 }
 
 void TrackPainter::paintHits(OpaqueFill& fill, LanePosition position,

@@ -51,6 +51,9 @@ class TrackPainter {
     void paintGhost(QPainter& painter, LanePosition lane, const QRectF& area);
     void paintActivity(OpaqueFill& fill, const std::vector<PixelSlice>& slices, const QRectF& area,
                        QRgb color) const;
+    /// What the GPU of a track did, each part as high as its share of the column; false if that is
+    /// not known.
+    bool paintParts(OpaqueFill& fill, uint32_t track, const QRectF& area);
     void paintHits(OpaqueFill& fill, LanePosition position, const std::vector<PixelSlice>& slices,
                    const QRectF& area) const;
     void paintLabel(QPainter& painter, StringIndex name, const QRectF& slice, QRgb fill);
@@ -64,6 +67,7 @@ class TrackPainter {
     TrackGeometry ghostGeometry_;
     SliceColors colors_;
     LabelCache labels_;
+    std::vector<compare::StepParts> columns_;  ///< For `paintParts`.
 };
 
 }  // namespace lanescope::views

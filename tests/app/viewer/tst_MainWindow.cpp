@@ -445,7 +445,9 @@ class TestMainWindow : public QObject {
 
   private:
     static QSplitter& upperSplitter(MainWindow& window) {
-        return *qobject_cast<QSplitter*>(window.tabs().currentTrace()->details().parentWidget());
+        // The details share their place with those of idle times.
+        const QWidget* place = window.tabs().currentTrace()->details().parentWidget();
+        return *qobject_cast<QSplitter*>(place->parentWidget());
     }
     static void dragHandle(QSplitter& splitter, int dx) {
         QWidget* handle = splitter.handle(1);

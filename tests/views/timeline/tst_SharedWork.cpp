@@ -73,13 +73,10 @@ class tst_SharedWork : public QObject {
         SharedWork work;
         for (int round = 0; round < 50; ++round) {
             std::atomic<int> calls{0};
-            QVERIFY_EXCEPTION_THROWN(work.run(9,
-                                              [&](size_t piece) {
-                                                  ++calls;
-                                                  if (piece % 4 == 3)
-                                                      throw std::runtime_error("simulated");
-                                              }),
-                                     std::runtime_error);
+            QVERIFY_THROWS_EXCEPTION(std::runtime_error, work.run(9, [&](size_t piece) {
+                ++calls;
+                if (piece % 4 == 3) throw std::runtime_error("simulated");
+            }));
             QCOMPARE(calls.load(), 9);
         }
     }

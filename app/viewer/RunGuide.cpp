@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/viewer/RunGuide.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/viewer/AppSettings.h"
+#include "model/explain/findingPlace.h"
+#include "views/explain/ExplainJob.h"
+#include "views/explain/ExplanationCard.h"
+#include "views/explain/IdleCard.h"
+#include "views/explain/IdleFinder.h"
+#include "views/explain/StepStrip.h"
+#include "views/jobs/LatestJob.h"
+#include "views/timeline/TimelineView.h"
+
+namespace lanescope::viewer {
+
+using namespace views;
+using explain::StepPlace;
+
+namespace {
+
+// Of the height of a page, for the lines of findings.
+constexpr double cardShare = 0.14;
+constexpr double stripShare = 0.12;  // the same for the strip of steps
+constexpr int lowPage = 440;         // in a lower one every line counts
+
+/// So much of the time around a piece is shown that the piece takes a third.
+TimeRange around(TimeRange piece) {
+    const int64_t room = std::max<int64_t>(piece.durationNs(), 1000);
+    return {piece.startNs - room, piece.endNs + room};
+}
+
+}  // namespace
+
+RunGuide::RunGuide(TracePtr trace, TimelineView& timeline, QWidget* page)
+    : QObject(page),
+      trace_(std::move(trace)),
+      timeline_(timeline),
+      timelineLeft_(&timeline),
+      job_(new ExplainJob(this)),
+      placeJob_(new LatestJob(this)),
+      card_(new ExplanationCard(page)),
+      strip_(new StepStrip(page)),
+      idleCard_(new IdleCard(page)),
+      idle_(new IdleFinder(this)) {
+    card_->hide();
+    strip_->hide();
+    idle_->setTrace(trace_);
+    makeActions();
+    connectParts();
+}
+
+RunGuide::~RunGuide() {
+    if (!timelineLeft_) return;
+    // It asks this.
+    timeline_.setEmptyPlaces({});
+    timeline_.setGpuParts({});
+}
+
+QAction* RunGuide::make(const QString& text, const QKeySequence& key, bool isForTimeline) {
+    auto* action = new QAction(text, this);
+    action->setShortcut(key);
+    // Letters mean something else in tables.
+    if (isForTimeline) {
+        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+        timelineActions_ << action;
+    }
+    actions_ << action;
+    return action;
+}
+
+void RunGuide::makeActions() {
+    auto* line = new QAction(this);
+    line->setSeparator(true);
+    actions_ << line;
+    showCard_ = make(tr("E&xplanation"), QKeySequence(Qt::Key_F7), false);
+    showCard_->setCheckable(true);
+    showCard_->setChecked(true);
+    connect(showCard_, &QAction::toggled, this, &RunGuide::updateCard);
+    connect(showCard_, &QAction::triggered, this, [this](bool isOn) {
+        if (isOn && !card_->findings().empty()) card_->focusFirst();
+    });
+    connect(make(tr("Step &before"), QKeySequence(Qt::Key_BracketLeft), true), &QAction::triggered,
+            this, [this] { stepBy(-1); });
+    connect(make(tr("Step &after"), QKeySequence(Qt::Key_BracketRight), true), &QAction::triggered,
+            this, [this] { stepBy(+1); });
+    connect(make(tr("S&lowest step"), {}, false), &QAction::triggered, this,
+            &RunGuide::showSlowestStep);
+    connect(make(tr("Next-longest &idle gap"), QKeySequence(Qt::Key_I), true), &QAction::triggered,
+            this, [this] { showNextGap(+1); });
+    connect(make(tr("Longer idle &gap"), QKeySequence(Qt::SHIFT | Qt::Key_I), true),
+            &QAction::triggered, this, [this] { showNextGap(-1); });
+    timeline_.addActions(timelineActions_);
+}
+
+void RunGuide::connectParts() {
+    connect(job_, &ExplainJob::explained, this, &RunGuide::take);
+    connect(job_, &ExplainJob::failed, this, &RunGuide::explained);
+    connect(card_, &ExplanationCard::findingActivated, this, &RunGuide::showFinding);
+    connect(card_, &ExplanationCard::queryRequested, this, &RunGuide::queryRequested);
+    connect(card_, &ExplanationCard::closed, this, [this] {
+        showCard_->setChecked(false);
+        timeline_.setFocus();
+    });
+    connect(strip_, &StepStrip::stepChosen, this, &RunGuide::showStep);
+    connect(idleCard_, &IdleCard::eventActivated, &timeline_, &TimelineView::revealEvent);
+    timeline_.setEmptyPlaces(
+        [this](uint32_t track, int64_t timeNs) { return idle_->placeAt(track, timeNs); });
+    connect(idle_, &IdleFinder::found, this, [this] {
+        timeline_.setGpuParts([this](uint32_t gpu, TimeRange time, size_t count,
+                                     std::vector<compare::StepParts>& columns) {
+            return idle_->partsOf(gpu, time, count, columns);
+        });
+        timeline_.refreshEmptyPlaces();
+        if (std::exchange(isNextGapWanted_, false)) showNextGap(+1);
+    });
+    connect(&timeline_, &TimelineView::emptyPlaceActivated, this,
+            [this](uint32_t track, int64_t timeNs) {
+                if (const auto place = idle_->gapAt(track, timeNs))
+                    showGap(place->worker, place->gap, false);
+            });
+    connect(&timeline_, &TimelineView::gapMarkChanged, this, [this] {
+        if (!timeline_.hasGapMark()) ranked_.reset();
+        emit gapShown(timeline_.hasGapMark());
+    });
+    connect(&timeline_, &TimelineView::placesChanged, this, &RunGuide::updateStrip);
+}
+
+void RunGuide::start(ExplainedRunPtr known) {
+    known ? take(std::move(known)) : job_->start(trace_);
+    idle_->demandIfSmall();
+}
+
+void RunGuide::setTrace(TracePtr trace) {
+    trace_ = std::move(trace);
+    mayMove_ = false;
+    job_->cancel();
+    placeJob_->cancel();
+    idle_->setTrace(trace_);
+    run_ = nullptr;
+    card_->setRun(nullptr);
+    strip_->setRun(nullptr);
+    card_->hide();
+    strip_->hide();
+}
+
+void RunGuide::setTheme(const Theme& theme) {
+    card_->setTheme(theme);
+    strip_->setTheme(theme);
+    idle_->setTheme(theme);
+    idleCard_->setTheme(theme);
+}
+
+void RunGuide::setPageHeight(int height) {
+    const int line = card_->fontMetrics().height() + 8;
+    const bool isLow = height < lowPage;
+    card_->setMostLines(isLow ? 1 : std::clamp(static_cast<int>(height * cardShare / line), 1, 5));
+    strip_->setMostHeight(isLow ? 0 : static_cast<int>(height * stripShare));
+}
+
+bool RunGuide::isBusy() const {
+    return job_->isRunning() || placeJob_->isRunning() || idle_->isBusy();
+}
+
+void RunGuide::restore(const AppSettings& settings) {
+    showCard_->setChecked(settings.isPanelVisible("explanation"));
+    std::set<explain::Rule> muted;
+    for (const QString& name : settings.mutedRules())
+        if (const auto rule = explain::ruleCalled(name.toStdString())) muted.insert(*rule);
+    card_->setMuted(std::move(muted));
+}
+
+void RunGuide::store(AppSettings& settings) const {
+    settings.setPanelVisible("explanation", showCard_->isChecked());
+    QStringList muted;
+    for (const explain::Rule rule : card_->muted()) {
+        const std::string_view name = factsOf(rule).identifier;
+        muted << QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+    }
+    settings.setMutedRules(muted);
+}
+
+void RunGuide::take(ExplainedRunPtr run) {
+    run_ = std::move(run);
+    card_->setRun(run_);
+    strip_->setRun(run_);
+    updateCard();
+    strip_->setVisible(strip_->hasContent());
+    updateStrip();
+    // Whoever has looked elsewhere by now goes on looking there.
+    const bool isUntouched =
+        mayMove_ && timeline_.visibleRange()->isFitted() && !timeline_.canGoBack();
+    timeline_.setFirstRange(run_->steady);
+    if (run_->steady && isUntouched) timeline_.moveAlong([this] { timeline_.showFirstRange(); });
+    emit explained();
+}
+
+void RunGuide::updateCard() {
+    card_->setVisible(showCard_->isChecked() && card_->hasContent());
+}
+
+void RunGuide::updateStrip() {
+    const QRect tracks = timeline_.tracksArea();
+    strip_->setMargins(tracks.left(), timeline_.width() - 1 - tracks.right());
+    strip_->setVisibleRange(timeline_.visibleRange()->range().shifted(timeline_.timeOrigin()));
+}
+
+uint32_t RunGuide::trackOf(uint32_t worker) const {
+    const int64_t gpuId = run_->summary.workers[worker].gpuId;
+    for (uint32_t track = 0; track < trace_->tracks.size(); ++track)
+        if (trace_->tracks[track].kind == TrackKind::Gpu &&
+            trace_->gpus[trace_->tracks[track].subject].id == gpuId)
+            return track;
+    return noIndex;
+}
+
+void RunGuide::showStep(StepPlace place) {
+    const compare::WorkerSummary& worker = run_->summary.workers[place.worker];
+    const compare::StepSummary& step = worker.steps[place.step];
+    strip_->setChosen(place);
+    timeline_.showRange({step.startNs, step.startNs + step.wallNs});
+    const uint32_t track = trackOf(place.worker);
+    if (track != noIndex && timeline_.trackArea(track).isEmpty()) timeline_.scrollToTrack(track);
+}
+
+void RunGuide::stepBy(int direction) {
+    if (!run_ || run_->grid.isEmpty()) return;
+    const auto chosen = strip_->chosen();
+    const uint32_t worker = chosen ? chosen->worker : run_->summary.criticalWorker();
+    const size_t row = run_->grid.rowOf(worker);
+    if (row >= run_->grid.rowCount()) return;
+    const TimeRange visible = timeline_.visibleRange()->range().shifted(timeline_.timeOrigin());
+    // Without one, the first or the last that is seen.
+    const auto [first, end] = run_->grid.columnsIn(row, visible);
+    auto column = static_cast<int64_t>(direction > 0 ? first : end) - (direction > 0 ? 1 : 0);
+    if (chosen) {
+        const auto& steps = run_->summary.workers[worker].steps;
+        column = static_cast<int64_t>(run_->grid.columnOf(steps[chosen->step].number));
+    }
+    for (column += direction;
+         column >= 0 && column < static_cast<int64_t>(run_->grid.columnCount());
+         column += direction)
+        if (const auto place = run_->grid.at(row, static_cast<size_t>(column)))
+            return showStep(*place);
+}
+
+void RunGuide::showSlowestStep() {
+    if (!run_ || run_->grid.isEmpty()) return;
+    if (const auto place = run_->grid.at(run_->grid.slowestRow(), run_->grid.slowestColumn()))
+        showStep(*place);
+}
+
+void RunGuide::showFinding(const explain::Finding& finding) {
+    placeJob_->start([this, trace = trace_, run = run_, finding]() -> LatestJob::Publish {
+        auto place = std::make_shared<Result<explain::FindingPlace>>(
+            explain::placeOf(*trace, run->summary, finding));
+        return [this, place, worker = finding.worker] {
+            if (!*place) return;
+            const explain::FindingPlace& at = **place;
+            timeline_.showRange(at.range == at.step ? at.range : around(at.range));
+            if (at.event.isValid()) {
+                timeline_.setSelectedEvent(at.event);
+                timeline_.scrollToTrack(timeline_.trackOf(at.event));
+            } else if (const uint32_t track = trackOf(worker); track != noIndex) {
+                timeline_.scrollToTrack(track);
+            }
+        };
+    });
+}
+
+void RunGuide::showGap(size_t worker, size_t gap, bool movesThere) {
+    const compare::IdleGaps::Place place{worker, gap};
+    timeline_.setSelectedEvent({});
+    idleCard_->setGap(trace_, idle_->gaps(), place);
+    const GapMark mark = idle_->markOf(place);
+    if (movesThere) {
+        timeline_.showRange(around(mark.range));
+        if (!mark.tracks.empty() && timeline_.trackArea(mark.tracks.front()).isEmpty())
+            timeline_.scrollToTrack(mark.tracks.front());
+    }
+    timeline_.setGapMark(mark);
+    const auto& longest = idle_->gaps()->longest();
+    const auto found = std::find(longest.begin(), longest.end(), place);
+    ranked_ = found == longest.end() ? std::nullopt
+                                     : std::optional(static_cast<size_t>(found - longest.begin()));
+}
+
+void RunGuide::showNextGap(int direction) {
+    if (!idle_->gaps()) {
+        idle_->demand();
+        isNextGapWanted_ = idle_->isBusy();
+        return;
+    }
+    const auto& longest = idle_->gaps()->longest();
+    if (longest.empty()) return;
+    size_t next = 0;
+    if (ranked_ && direction > 0) next = std::min(*ranked_ + 1, longest.size() - 1);
+    if (ranked_ && direction < 0) next = *ranked_ > 0 ? *ranked_ - 1 : 0;
+    showGap(longest[next].worker, longest[next].gap, true);
+}
+
+}  // namespace lanescope::viewer

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QAction>
+#include <QList>
+#include <QObject>
+#include <QPointer>
+#include <optional>
+
+#include "model/explain/Explanation.h"
+#include "model/explain/StepGrid.h"
+#include "model/trace/Trace.h"
+#include "views/explain/ExplainedRun.h"
+#include "views/theme/Theme.h"
+
+namespace lanescope::views {
+class ExplainJob;
+class ExplanationCard;
+class IdleCard;
+class IdleFinder;
+class LatestJob;
+class StepStrip;
+class TimelineView;
+}  // namespace lanescope::views
+
+namespace lanescope::viewer {
+
+class AppSettings;
+
+/// Leads through one run: explains it, begins at its steady steps, and goes from findings, steps
+/// and idle times to their places on the timeline.
+class RunGuide : public QObject {
+    Q_OBJECT
+
+  public:
+    /// The widgets are put in their places by the page, which owns them.
+    RunGuide(TracePtr trace, views::TimelineView& timeline, QWidget* page);
+    ~RunGuide() override;
+
+    views::ExplanationCard& card() const { return *card_; }
+    views::StepStrip& strip() const { return *strip_; }
+    views::IdleCard& idleCard() const { return *idleCard_; }
+    views::IdleFinder& idle() const { return *idle_; }
+    /// Null until it is known.
+    const views::ExplainedRunPtr& run() const { return run_; }
+
+    /// Begins to explain, unless that is done (`known`). A trace that is still being recorded is
+    /// not explained before its end.
+    void start(views::ExplainedRunPtr known = {});
+    /// Takes another trace, and forgets what was found in the one before; the view stays where it
+    /// is from now on.
+    void setTrace(TracePtr trace);
+    void setTheme(const views::Theme& theme);
+    /// How high the page is: a low one shows less of the card.
+    void setPageHeight(int height);
+    bool isBusy() const;
+    /// In the menu Analyse.
+    QList<QAction*> actions() const { return actions_; }
+    /// For the keys that mean something on the timeline only.
+    QList<QAction*> timelineActions() const { return timelineActions_; }
+    void restore(const AppSettings& settings);
+    void store(AppSettings& settings) const;
+
+    void showStep(explain::StepPlace place);
+    /// To the neighbouring step of the worker that was looked at last.
+    void stepBy(int direction);
+    void showSlowestStep();
+    /// To the next-shorter (+1) or next-longer (-1) idle gap of the steps; begins with the longest.
+    void showNextGap(int direction);
+
+  signals:
+    void queryRequested(const QString& sql);
+    /// A gap is marked, or none is any more: whose card is to be seen.
+    void gapShown(bool isShown);
+    /// Runs and steps are known, or are not going to be.
+    void explained();
+
+  private:
+    void makeActions();
+    QAction* make(const QString& text, const QKeySequence& key, bool isForTimeline);
+    void connectParts();
+    void take(views::ExplainedRunPtr run);
+    void showFinding(const explain::Finding& finding);
+    void showGap(size_t worker, size_t gap, bool movesThere);
+    void updateCard();
+    void updateStrip();
+    /// The GPU track of a worker of the summary, or `noIndex`.
+    uint32_t trackOf(uint32_t worker) const;
+
+    TracePtr trace_;
+    views::TimelineView& timeline_;
+    QPointer<views::TimelineView> timelineLeft_;  ///< Null when the page has gone before this.
+    views::ExplainedRunPtr run_;
+    bool mayMove_ = true;
+    std::optional<size_t> ranked_;  ///< Of the gap that is shown, among the longest.
+    bool isNextGapWanted_ = false;
+    views::ExplainJob* job_;
+    views::LatestJob* placeJob_;
+    views::ExplanationCard* card_;
+    views::StepStrip* strip_;
+    views::IdleCard* idleCard_;
+    views::IdleFinder* idle_;
+    QAction* showCard_ = nullptr;
+    QList<QAction*> actions_, timelineActions_;
+};
+
+}  // namespace lanescope::viewer

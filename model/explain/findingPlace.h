@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "model/explain/Explanation.h"
+#include "model/format/Result.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope::explain {
+
+/// Where to look for a finding.
+struct FindingPlace {
+    TimeRange step;   ///< The step that it is worst in.
+    TimeRange range;  ///< The worst piece of time in that step; the step if none is told apart.
+    /// The GPU work that took it, or that the idle GPU waited for; invalid if not known.
+    EventRef event;
+};
+
+/// Where a finding costs most: the longest piece of what it is mostly about within the compared
+/// steps, of odd steps within the longest. Fails if the trace is not that of the summary, which was
+/// made with the default selection. O(n log n) in the events of its worker; any thread.
+Result<FindingPlace> placeOf(const Trace& trace, const compare::RunSummary& run,
+                             const Finding& finding);
+
+}  // namespace lanescope::explain

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAction>
+#include <QApplication>
+#include <QPlainTextEdit>
+#include <QSplitter>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/PageTools.h"
+#include "app/viewer/RunGuide.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
+#include "app/viewer/ViewerActions.h"
+#include "app/viewer/icons.h"
+#include "model/compare/IdleGaps.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+#include "views/details/DetailsPanel.h"
+#include "views/details/FactSheet.h"
+#include "views/explain/ExplanationCard.h"
+#include "views/explain/FindingButton.h"
+#include "views/explain/IdleCard.h"
+#include "views/explain/IdleFinder.h"
+#include "views/explain/StepStrip.h"
+#include "views/sql/SqlPanel.h"
+#include "views/timeline/TimelineView.h"
+#include "views/timeline/TrackCanvas.h"
+
+using namespace lanescope;
+using namespace lanescope::viewer;
+using namespace lanescope::views;
+
+namespace {
+
+struct Shown {
+    explicit Shown(TracePtr trace = simulatedTraining({.steps = 12}))
+        : settings(folder.filePath("settings.ini")), window(settings) {
+        window.resize(1300, 850);
+        window.show();
+        window.tabs().showTrace(std::move(trace));
+    }
+    bool wait() {
+        return QTest::qWaitFor([this] { return !window.isBusy(); }, 20'000);
+    }
+    bool waitForFocus() {
+        return wait() && QTest::qWaitForWindowActive(&window) &&
+               QTest::qWaitFor([this] { return timeline().hasFocus(); });
+    }
+    TracePage& page() { return *window.tabs().currentTrace(); }
+    RunGuide& guide() { return page().guide(); }
+    TimelineView& timeline() { return page().timeline(); }
+    TrackCanvas& canvas() { return *timeline().findChild<TrackCanvas*>(); }
+    TimeRange visible() { return timeline().visibleRange()->range(); }
+
+    /// Where a moment of the first stream of a GPU stands on the canvas.
+    QPoint placeOf(uint32_t gpu, int64_t timeNs) {
+        const Trace& trace = *page().trace();
+        for (uint32_t track = 0; track < trace.tracks.size(); ++track) {
+            if (trace.tracks[track].kind != TrackKind::Stream ||
+                trace.streams[trace.tracks[track].subject].gpu != gpu)
+                continue;
+            timeline().scrollToTrack(track);
+            const QPoint place(int(timeline().xOf(timeNs)),
+                               timeline().trackArea(track).center().y());
+            return canvas().mapFrom(&timeline(), place);
+        }
+        return {};
+    }
+    /// The longest gap, in view.
+    const compare::IdleGap& longestGap() {
+        guide().idle().demand();
+        if (!wait()) qFatal("the gaps were not found");
+        const compare::IdleGaps& gaps = *guide().idle().gaps();
+        const compare::IdleGaps::Place place = gaps.longest().front();
+        const compare::IdleGap& gap = gaps.at(place);
+        gapGpu = gaps.gpuOf(place.worker);
+        timeline().showRange(
+            {gap.range.startNs - gap.range.durationNs(), gap.range.endNs + gap.range.durationNs()});
+        return gap;
+    }
+
+    QTemporaryDir folder;
+    AppSettings settings;
+    MainWindow window;
+    uint32_t gapGpu = 0;
+};
+
+int64_t middleOf(TimeRange range) {
+    return range.startNs + range.durationNs() / 2;
+}
+
+TracePtr withoutSteps() {
+    SimulatedTrace builder;
+    builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 0, 10'000, 20'000);
+    builder.launch(builder.defaultThread(), builder.defaultStream(), "relu", 500'000, 600'000,
+                   900'000);
+    return builder.finish();
+}
+
+}  // namespace
+
+class TestRunGuide : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() { registerIcons(); }
+
+    void aTraceOpensOnItsSteadySteps() {
+        Shown shown;
+        QVERIFY(shown.waitForFocus());
+        const TimeRange steady = *shown.guide().run()->steady;
+        const TimeRange first = shown.visible();
+        QVERIFY(first.startNs <= steady.startNs && first.endNs >= steady.endNs);
+        QVERIFY(first.durationNs() < 2 * steady.durationNs());
+        QVERIFY(!shown.timeline().canGoBack());
+        QTest::keyClick(&shown.timeline(), Qt::Key_0);
+        QVERIFY(shown.timeline().visibleRange()->isFitted());
+        QTest::keyClick(&shown.timeline(), Qt::Key_Home, Qt::AltModifier);
+        QCOMPARE(shown.visible(), first);
+    }
+
+    void aTraceWithoutStepsOpensAsAWhole() {
+        Shown shown(withoutSteps());
+        QVERIFY(shown.waitForFocus());
+        QVERIFY(shown.timeline().visibleRange()->isFitted());
+        QVERIFY(!shown.guide().strip().isVisible());
+        QTest::keyClick(&shown.timeline(), Qt::Key_BracketRight);
+        QTest::keyClick(&shown.timeline(), Qt::Key_Home, Qt::AltModifier);
+        QVERIFY(shown.timeline().visibleRange()->isFitted());
+    }
+
+    void whoLooksElsewhereIsLeftThere() {
+        Shown shown;
+        QTest::keyClick(&shown.timeline(), Qt::Key_W);
+        const TimeRange chosen = shown.visible();
+        QVERIFY(!shown.timeline().visibleRange()->isFitted());
+        QVERIFY(shown.wait());
+        QVERIFY(shown.guide().run() != nullptr);
+        QCOMPARE(shown.visible(), chosen);
+    }
+
+    void theCardIsShownAndClosesAndComesBack() {
+        Shown shown;
+        QVERIFY(shown.waitForFocus());
+        ExplanationCard& card = shown.guide().card();
+        QVERIFY(card.isVisible());
+        QVERIFY(!card.sentence().isEmpty());
+        QTest::mouseClick(&card.closeButton(), Qt::LeftButton);
+        QVERIFY(!card.isVisible());
+        QVERIFY(shown.timeline().hasFocus());
+        QTest::keyClick(&shown.timeline(), Qt::Key_F7);
+        QVERIFY(card.isVisible());
+        if (!card.findings().empty()) QVERIFY(card.findings().front()->hasFocus());
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+        QVERIFY(!card.isVisible());
+        shown.page().storeLayout(shown.settings);
+        QVERIFY(!shown.settings.isPanelVisible("explanation"));
+    }
+
+    void aFindingLeadsToItsPlace() {
+        Shown shown(simulatedTraining({.steps = 12, .copiesFromPageableMemory = true}));
+        QVERIFY(shown.wait());
+        const auto& findings = shown.guide().card().findings();
+        QVERIFY(!findings.empty());
+        for (FindingButton* button : findings) {
+            shown.timeline().clearSelection();
+            shown.timeline().fit();
+            QTest::mouseClick(button, Qt::LeftButton, {}, {20, button->height() / 2});
+            QVERIFY(shown.wait());
+            const EventRef event = shown.timeline().selectedEvent();
+            QVERIFY(event.isValid());
+            QVERIFY(shown.page().trace()->rangeOf(event).overlaps(shown.visible()));
+            QVERIFY(!shown.timeline().trackArea(shown.timeline().trackOf(event)).isEmpty());
+            QVERIFY(!shown.timeline().visibleRange()->isFitted());
+        }
+    }
+
+    void aFindingAsksInSql() {
+        Shown shown(simulatedTraining({.steps = 12, .copiesFromPageableMemory = true}));
+        QVERIFY(shown.wait());
+        ExplanationCard& card = shown.guide().card();
+        size_t with = 0;
+        while (with < card.findings().size() && !card.queryButton(with)) ++with;
+        QVERIFY(with < card.findings().size());
+        QTest::mouseClick(card.queryButton(with), Qt::LeftButton);
+        QCOMPARE(shown.page().tables().currentWidget(), &shown.page().tools().sqlTab());
+        QVERIFY(shown.page().tools().sql().editor().toPlainText().startsWith("SELECT"));
+        QVERIFY(shown.wait());
+    }
+
+    void mutedRulesAreRemembered() {
+        Shown shown;
+        QVERIFY(shown.wait());
+        shown.guide().card().setMuted({explain::Rule::LaunchBound, explain::Rule::OddSteps});
+        shown.page().storeLayout(shown.settings);
+        Shown other;
+        other.settings.setMutedRules(shown.settings.mutedRules());
+        other.page().restoreLayout(other.settings);
+        QCOMPARE(other.guide().card().muted(),
+                 (std::set{explain::Rule::LaunchBound, explain::Rule::OddSteps}));
+        QVERIFY(other.wait());
+    }
+
+    void aStepOfTheStripFillsTheView() {
+        Shown shown;
+        QVERIFY(shown.wait());
+        StepStrip& strip = shown.guide().strip();
+        QVERIFY(strip.isVisible());
+        const explain::StepPlace place{1, 6};
+        QTest::mouseClick(&strip, Qt::LeftButton, {}, strip.barOf(place).center());
+        const auto& step = shown.guide().run()->summary.workers[1].steps[6];
+        const auto share = double(step.wallNs) / double(shown.visible().durationNs());
+        QVERIFY(share > 0.6 && share < 1);
+        QVERIFY(shown.visible().contains(step.startNs));
+        QVERIFY(strip.hasFocus());
+        QTest::keyClick(&strip, Qt::Key_Right);
+        QVERIFY(shown.visible().contains(
+            middleOf({step.startNs + step.wallNs, step.startNs + 2 * step.wallNs})));
+    }
+
+    void keysWalkTheSteps() {
+        Shown shown;
+        QVERIFY(shown.waitForFocus());
+        const auto chosen = [&] { return shown.guide().strip().chosen()->step; };
+        QTest::keyClick(&shown.timeline(), Qt::Key_BracketRight);
+        const uint32_t first = chosen();
+        QTest::keyClick(&shown.timeline(), Qt::Key_BracketRight);
+        QCOMPARE(chosen(), first + 1);
+        QTest::keyClick(&shown.timeline(), Qt::Key_BracketLeft);
+        QCOMPARE(chosen(), first);
+    }
+
+    void restingOnAGapTellsWhy() {
+        Shown shown;
+        QVERIFY(shown.wait());
+        const compare::IdleGap gap = shown.longestGap();
+        const QPoint place = shown.placeOf(shown.gapGpu, middleOf(gap.range));
+        QTest::mouseMove(&shown.canvas(), place - QPoint(4, 0));
+        QTest::mouseMove(&shown.canvas(), place);
+        QVERIFY(QTest::qWaitFor(
+            [&] { return shown.canvas().hoverCard().title().contains("idle for"); }));
+        QVERIFY(shown.canvas().hoverCard().detail().contains("Click for more"));
+    }
+
+    void aGapThatIsNotYetExplainedIsExplainedUnderThePointer() {
+        Shown shown;
+        QVERIFY(shown.wait());
+        // Known to the test by gaps of its own.
+        const Result<compare::IdleGaps> gaps = compare::IdleGaps::of(*shown.page().trace());
+        const auto longest = gaps->longest().front();
+        const TimeRange range = gaps->at(longest).range;
+        shown.timeline().showRange(
+            {range.startNs - range.durationNs(), range.endNs + range.durationNs()});
+        const QPoint place = shown.placeOf(gaps->gpuOf(longest.worker), middleOf(range));
+        QTest::mouseMove(&shown.canvas(), place - QPoint(4, 0));
+        QTest::mouseMove(&shown.canvas(), place);
+        QVERIFY(QTest::qWaitFor([&] { return shown.canvas().hoverCard().isVisible(); }));
+        QVERIFY(QTest::qWaitFor(
+            [&] { return shown.canvas().hoverCard().title().contains("idle for"); }));
+    }
+
+    void aClickOnAGapOpensItsCard() {
+        Shown shown;
+        QVERIFY(shown.waitForFocus());
+        const compare::IdleGap gap = shown.longestGap();
+        const QPoint place = shown.placeOf(shown.gapGpu, middleOf(gap.range));
+        QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
+        QVERIFY(shown.timeline().hasGapMark());
+        QVERIFY(shown.guide().idleCard().isVisible());
+        const QString text = shown.guide().idleCard().sheet().text();
+        for (const char* part : {"idle", "Why", "Ran before", "Ran after", "In the whole run"})
+            QVERIFY2(text.contains(part), qPrintable(text));
+        QTest::keyClick(&shown.timeline(), Qt::Key_Escape);
+        QVERIFY(!shown.timeline().hasGapMark());
+        QVERIFY(shown.page().details().isVisible());
+        // A link to a neighbour shows what that is.
+        QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
+        emit shown.guide().idleCard().eventActivated(gap.next);
+        QCOMPARE(shown.timeline().selectedEvent(), gap.next);
+        QVERIFY(shown.page().details().isVisible());
+    }
+
+    void keysWalkTheGapsFromTheLongestOn() {
+        Shown shown;
+        QVERIFY(shown.waitForFocus());
+        QTest::keyClick(&shown.timeline(), Qt::Key_I);
+        QVERIFY(QTest::qWaitFor([&] { return shown.timeline().hasGapMark(); }));
+        const compare::IdleGaps& gaps = *shown.guide().idle().gaps();
+        const auto isShown = [&](size_t rank) {
+            const TimeRange range = gaps.at(gaps.longest()[rank]).range;
+            const double share = double(range.durationNs()) / double(shown.visible().durationNs());
+            return shown.visible().contains(middleOf(range)) && share > 0.1 && share < 0.6;
+        };
+        QVERIFY(isShown(0));
+        QTest::keyClick(&shown.timeline(), Qt::Key_I);
+        QTest::keyClick(&shown.timeline(), Qt::Key_I);
+        QVERIFY(isShown(2));
+        QTest::keyClick(&shown.timeline(), Qt::Key_I, Qt::ShiftModifier);
+        QVERIFY(isShown(1));
+    }
+
+    void allPartsFitASmallWindow() {
+        Shown shown(simulatedTraining({.steps = 12, .copiesFromPageableMemory = true}));
+        shown.window.resize(700, 480);
+        QVERIFY(shown.wait());
+        QApplication::processEvents();
+        QCOMPARE(shown.window.size(), QSize(700, 480));
+        QVERIFY(shown.canvas().height() >= 60);
+        const ExplanationCard& card = shown.guide().card();
+        QVERIFY(card.geometry().right() < shown.page().width());
+    }
+};
+
+LANESCOPE_TEST(TestRunGuide, QApplication)
+#include "tst_RunGuide.moc"

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "views/explain/ExplainedRun.h"
+
+namespace lanescope::views {
+
+inline constexpr int64_t ms = 1'000'000;
+
+/// A run of so many ranks and steps, made for tests and not recorded: each step computes 10 ms,
+/// waits 5 ms for a launch and 2 ms for data. Step 7 of the last rank takes 30 ms more.
+inline compare::RunSummary madeSummary(int ranks, int steps) {
+    using compare::Contributor;
+    using compare::ContributorKind;
+    using compare::OutlierStep;
+    using compare::RunSummary;
+    using compare::StepPart;
+    using compare::StepParts;
+    using compare::StepSummary;
+    using compare::WorkerSummary;
+    RunSummary run;
+    run.source = StepSource::NvtxRange;
+    run.pattern = "step #";
+    run.facts.hasApiCalls = true;
+    run.facts.kernelCount = 1;
+    for (int rank = 0; rank < ranks; ++rank) {
+        WorkerSummary worker;
+        worker.pid = 100 + static_cast<uint32_t>(rank);
+        worker.gpuId = rank;
+        if (ranks > 1) worker.rank = rank;
+        int64_t atNs = 100 * ms;
+        const auto add = [&worker](StepPart part, ContributorKind kind, const char* name,
+                                   int64_t ns) {
+            Contributor each;
+            each.part = part;
+            each.kind = kind;
+            each.name = name;
+            each.count = 1;
+            each.exposedNs = each.totalNs = ns;
+            worker.contributors.push_back(each);
+        };
+        for (int number = 0; number < steps; ++number) {
+            StepSummary step;
+            step.number = number;
+            step.name = "step " + std::to_string(number);
+            step.startNs = atNs;
+            step.parts[StepPart::Compute] = 10 * ms;
+            step.parts[StepPart::LaunchBound] = 5 * ms;
+            step.parts[StepPart::DataLoading] = 2 * ms;
+            if (rank == ranks - 1 && number == 7) {
+                step.parts[StepPart::DataLoading] += 30 * ms;
+                OutlierStep odd;
+                odd.number = 7;
+                odd.startNs = atNs;
+                odd.excessNs = odd.partExcessNs = 30 * ms;
+                odd.part = StepPart::DataLoading;
+                odd.contributor = "in a range of data loading";
+                worker.outliers.push_back(odd);
+            }
+            step.wallNs = step.parts.sum();
+            atNs += step.wallNs;
+            worker.steps.push_back(step);
+        }
+        const StepParts total = worker.totalParts();
+        add(StepPart::Compute, ContributorKind::Kernel, "gemm", total[StepPart::Compute]);
+        add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls",
+            total[StepPart::LaunchBound]);
+        add(StepPart::DataLoading, ContributorKind::Idle, "in a range of data loading",
+            total[StepPart::DataLoading]);
+        run.workers.push_back(std::move(worker));
+    }
+    return run;
+}
+
+inline ExplainedRunPtr madeRun(int ranks, int steps) {
+    return std::make_shared<const ExplainedRun>(madeSummary(ranks, steps));
+}
+
+}  // namespace lanescope::views

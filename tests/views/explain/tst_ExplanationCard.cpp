@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QClipboard>
+#include <QMenu>
+#include <QSignalSpy>
+#include <QTest>
+#include <QTimer>
+#include <QToolButton>
+
+#include "tests/support/runTest.h"
+#include "tests/views/explain/madeRun.h"
+#include "views/explain/ExplanationCard.h"
+#include "views/explain/FindingButton.h"
+
+using namespace lanescope;
+using namespace lanescope::explain;
+using namespace lanescope::views;
+
+Q_DECLARE_METATYPE(lanescope::explain::Finding)
+
+namespace {
+
+struct Shown {
+    explicit Shown(ExplainedRunPtr run, int width = 900) {
+        card.setRun(std::move(run));
+        card.resize(width, card.sizeHint().height());
+        card.show();
+    }
+    std::vector<Rule> rules() const {
+        std::vector<Rule> found;
+        for (const Finding& finding : card.explanation().findings) found.push_back(finding.rule);
+        return found;
+    }
+    ExplanationCard card;
+};
+
+/// Chooses a command of the menu that is about to open.
+void chooseInMenu(const QString& text) {
+    QTimer::singleShot(0, [text] {
+        auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        QVERIFY(menu);
+        for (QAction* action : menu->actions())
+            if (action->text().contains(text)) {
+                QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
+                return;
+            }
+        menu->close();
+        QFAIL(qPrintable("no command " + text));
+    });
+}
+
+}  // namespace
+
+class TestExplanationCard : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() { qRegisterMetaType<Finding>(); }
+
+    void itSaysWhatTheExplanationSays() {
+        Shown shown(madeRun(1, 20));
+        QVERIFY(shown.card.hasContent());
+        QVERIFY(shown.card.sentence().startsWith("The GPU computes"));
+        QCOMPARE(shown.rules().front(), Rule::LaunchBound);
+        QCOMPARE(shown.card.findings().size(), shown.rules().size());
+        const FindingButton& first = *shown.card.findings().front();
+        QCOMPARE(first.gain(), QString("Could give back up to 5.000 ms a step (estimate)"));
+        QVERIFY(first.sentence().startsWith("The GPU waits 5.000 ms of a step"));
+        QVERIFY(!ExplanationCard().hasContent());
+    }
+
+    void aClickAndEnterLeadToThePlace() {
+        Shown shown(madeRun(1, 20));
+        QSignalSpy activated(&shown.card, &ExplanationCard::findingActivated);
+        QTest::mouseClick(shown.card.findings()[0], Qt::LeftButton);
+        QCOMPARE(activated.size(), 1);
+        QCOMPARE(activated[0][0].value<Finding>().rule, Rule::LaunchBound);
+        QVERIFY(QTest::qWaitForWindowActive(&shown.card));
+        shown.card.focusFirst();
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
+        QCOMPARE(QApplication::focusWidget(), shown.card.findings()[1]);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+        QCOMPARE(activated.size(), 2);
+        QCOMPARE(activated[1][0].value<Finding>().rule, shown.rules()[1]);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Up);
+        QCOMPARE(QApplication::focusWidget(), shown.card.findings()[0]);
+        QSignalSpy closed(&shown.card, &ExplanationCard::closed);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+        QCOMPARE(closed.size(), 1);
+    }
+
+    void everyPartCanBeReachedByTab() {
+        Shown shown(madeRun(1, 20));
+        QVERIFY(QTest::qWaitForWindowActive(&shown.card));
+        shown.card.focusFirst();
+        QSet<QWidget*> seen;
+        for (int tabs = 0; tabs < 20; ++tabs) {
+            seen.insert(QApplication::focusWidget());
+            QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+        }
+        for (FindingButton* button : shown.card.findings()) QVERIFY(seen.contains(button));
+        QVERIFY(seen.contains(shown.card.queryButton(0)));
+        QVERIFY(seen.contains(&shown.card.closeButton()));
+    }
+
+    void aButtonAsksInSql() {
+        Shown shown(madeRun(1, 20));
+        QSignalSpy asked(&shown.card, &ExplanationCard::queryRequested);
+        QTest::mouseClick(shown.card.queryButton(0), Qt::LeftButton);
+        QCOMPARE(asked.size(), 1);
+        QCOMPARE(asked[0][0].toString().toStdString(), std::string(factsOf(Rule::LaunchBound).sql));
+    }
+
+    void rulesAreMutedAndHeardAgain() {
+        Shown shown(madeRun(1, 20));
+        QSignalSpy changed(&shown.card, &ExplanationCard::mutedChanged);
+        chooseInMenu("Mute the rule launch_bound");
+        emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
+        QCOMPARE(changed.size(), 1);
+        QCOMPARE(shown.card.muted(), (std::set{Rule::LaunchBound}));
+        QVERIFY(shown.rules().front() != Rule::LaunchBound);
+        QVERIFY(!shown.card.sentence().isEmpty());
+        chooseInMenu("Hear all rules again");
+        emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
+        QVERIFY(shown.card.muted().empty());
+        QCOMPARE(shown.rules().front(), Rule::LaunchBound);
+    }
+
+    void theSentenceOfAFindingIsCopied() {
+        Shown shown(madeRun(1, 20));
+        chooseInMenu("Copy the sentence");
+        emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
+        QCOMPARE(QApplication::clipboard()->text(), shown.card.findings()[0]->sentence());
+    }
+
+    void namesAreNotMarkup() {
+        compare::RunSummary made = madeSummary(1, 20);
+        for (auto& each : made.workers[0].contributors) each.path = "<b>big</b>\n<img src=x>";
+        Shown shown(std::make_shared<const ExplainedRun>(std::move(made)));
+        const FindingButton& first = *shown.card.findings().front();
+        QVERIFY(first.sentence().contains("<b>big</b> <img"));
+        QVERIFY(!first.toolTip().contains("<b>"));
+        QVERIFY(!first.toolTip().contains("<img"));
+    }
+
+    void aNarrowCardIsNotWiderThanItsRoom() {
+        Shown shown(madeRun(4, 20), 480);
+        QVERIFY(shown.card.minimumSizeHint().width() <= 480);
+        for (const FindingButton* button : shown.card.findings())
+            QVERIFY(button->geometry().right() < 480);
+        shown.card.setMostLines(1);
+        const int low = shown.card.sizeHint().height();
+        shown.card.setMostLines(3);
+        QVERIFY(shown.card.sizeHint().height() > low);
+    }
+};
+
+LANESCOPE_TEST(TestExplanationCard, QApplication)
+#include "tst_ExplanationCard.moc"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QComboBox>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+
+#include "tests/support/doubleClick.h"
+#include "tests/support/runTest.h"
+#include "tests/views/explain/madeRun.h"
+#include "views/explain/RankLens.h"
+#include "views/explain/StepsPanel.h"
+#include "views/tables/ReportFilter.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
+
+using namespace lanescope;
+using namespace lanescope::explain;
+using namespace lanescope::views;
+
+namespace {
+
+struct Shown {
+    explicit Shown(ExplainedRunPtr run) {
+        panel.setRun(std::move(run));
+        panel.resize(1000, 320);
+        panel.show();
+        QObject::connect(&panel, &StepsPanel::stepActivated,
+                         [this](StepPlace place) { activated.push_back(place); });
+    }
+    bool wait() {
+        return QTest::qWaitFor([this] { return !panel.isStale(); });
+    }
+    StepsPanel panel;
+    std::vector<StepPlace> activated;
+};
+
+}  // namespace
+
+class TestStepsPanel : public QObject {
+    Q_OBJECT
+  private slots:
+    void aRowLeadsToItsStep() {
+        Shown shown(madeRun(2, 20));
+        QVERIFY(shown.wait());
+        ReportView& view = shown.panel.table();
+        QCOMPARE(view.model().rowCount(), 40);
+        QCOMPARE(shown.panel.currentTable(), &view);
+        // The longest stands first.
+        const QModelIndex first = view.filter().index(0, 0);
+        view.table().setCurrentIndex(first);
+        QTest::keyClick(&view.table(), Qt::Key_Return);
+        QCOMPARE(shown.activated, (std::vector{StepPlace{1, 7}}));
+        // Sorted otherwise, a row is still its own step.
+        view.fitAndSort(2, Qt::AscendingOrder);
+        view.table().setCurrentIndex(view.filter().index(0, 0));
+        emit view.table().activated(view.filter().index(0, 0));
+        QCOMPARE(shown.activated.back().step, uint32_t{0});
+    }
+
+    void theMapIsStrongestWhereItTakesLongest() {
+        Shown shown(madeRun(4, 20));
+        shown.panel.choice().setCurrentIndex(1);
+        QVERIFY(shown.wait());
+        RankLens& lens = shown.panel.lens();
+        QVERIFY(lens.isVisible());
+        QVERIFY(shown.panel.currentTable() == nullptr);
+        const Theme theme = Theme::light();
+        QCOMPARE(lens.colorOf({3, 7}), theme.slower);
+        QVERIFY(lens.colorOf({3, 8}) != theme.slower);
+        QCOMPARE(lens.colorOf({3, 8}), lens.colorOf({0, 7}));
+        QVERIFY(lens.tipAt({3, 7}).contains("own time: 47"));
+        const QImage image = lens.grab().toImage();
+        QCOMPARE(image.pixelColor(lens.cellOf(3, 7).center().toPoint()), theme.slower);
+        for (int index = 0; index < shown.panel.measure().count(); ++index)
+            if (shown.panel.measure().itemText(index) == "data loading")
+                shown.panel.measure().setCurrentIndex(index);
+        QCOMPARE(lens.colorOf({3, 7}), theme.colorOf(compare::StepPart::DataLoading));
+        QVERIFY(lens.tipAt({3, 7}).contains("data loading: 32"));
+    }
+
+    void theMapIsWalkedWithKeysAndTheMouse() {
+        Shown shown(madeRun(4, 20));
+        shown.panel.choice().setCurrentIndex(1);
+        QVERIFY(shown.wait());
+        RankLens& lens = shown.panel.lens();
+        QTest::mouseClick(&lens, Qt::LeftButton, {}, lens.cellOf(1, 5).center().toPoint());
+        QCOMPARE(*lens.chosen(), (StepPlace{1, 5}));
+        for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Down, Qt::Key_Return})
+            QTest::keyClick(&lens, key);
+        QCOMPARE(shown.activated, (std::vector{StepPlace{2, 6}}));
+        QTest::keyClick(&lens, Qt::Key_Home);
+        QCOMPARE(*lens.chosen(), (StepPlace{2, 0}));
+        QTest::keyClick(&lens, Qt::Key_Left);
+        QTest::keyClick(&lens, Qt::Key_End);
+        QCOMPARE(*lens.chosen(), (StepPlace{2, 19}));
+        doubleClick(&lens, lens.cellOf(0, 3).center().toPoint());
+        QCOMPARE(shown.activated.back(), (StepPlace{0, 3}));
+    }
+
+    void moreStepsThanPixelsShowTheLongest() {
+        Shown shown(madeRun(2, 30'000));
+        shown.panel.choice().setCurrentIndex(1);
+        QVERIFY(shown.wait());
+        RankLens& lens = shown.panel.lens();
+        const auto place = lens.stepAt(lens.cellOf(1, 7).topLeft().toPoint() + QPoint(0, 3));
+        QVERIFY(place.has_value());
+        QCOMPARE(*place, (StepPlace{1, 7}));
+        lens.grab();
+    }
+
+    void aRunWithoutStepsSaysSo() {
+        Shown shown(nullptr);
+        QVERIFY(shown.wait());
+        shown.panel.choice().setCurrentIndex(1);
+        QVERIFY(!shown.panel.lens().stepAt({300, 50}));
+        QTest::keyClick(&shown.panel.lens(), Qt::Key_Right);
+        shown.panel.lens().grab();
+        QVERIFY(shown.activated.empty());
+    }
+};
+
+LANESCOPE_TEST(TestStepsPanel, QApplication)
+#include "tst_StepsPanel.moc"

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QTest>
+
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+#include "views/timeline/TimelineView.h"
+
+using namespace lanescope;
+using namespace lanescope::views;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+
+/// One stream works from 0 to 10 ms, another from 90 to 100 ms.
+struct Shown {
+    Shown() {
+        SimulatedTrace builder;
+        const uint32_t early = builder.defaultStream();
+        const uint32_t late = builder.addStream(0, 0, 20);
+        for (int64_t at = 0; at < 10; ++at) {
+            builder.addKernel(early, "gemm", at * ms, at * ms + ms / 2);
+            builder.addKernel(late, "gemm", (90 + at) * ms, (90 + at) * ms + ms / 2);
+        }
+        timeline.setTrace(builder.finish());
+        timeline.resize(900, 500);
+        timeline.show();
+    }
+    bool isSeen(int64_t stream) {
+        const Trace& trace = *timeline.trace();
+        for (uint32_t track = 0; track < trace.tracks.size(); ++track)
+            if (trace.tracks[track].kind == TrackKind::Stream &&
+                trace.streams[trace.tracks[track].subject].streamId == stream)
+                return !timeline.trackArea(track).isEmpty() &&
+                       timeline.trackAt(timeline.trackArea(track).center().y()) == track;
+        return false;
+    }
+    void look(int64_t fromMs, int64_t toMs) {
+        timeline.visibleRange()->setRange({fromMs * ms, toMs * ms});
+    }
+    bool waitForRest() {
+        return QTest::qWaitFor([this] { return !timeline.isAboutToArrange(); });
+    }
+    TimelineView timeline;
+};
+
+}  // namespace
+
+class TestEmptinessKeeper : public QObject {
+    Q_OBJECT
+  private slots:
+    void whatIsEmptyInViewIsLeftOutAndComesBack() {
+        Shown shown;
+        shown.timeline.setLeavingOutEmpty(true);
+        QVERIFY(shown.waitForRest());
+        QVERIFY(shown.isSeen(7) && shown.isSeen(20));
+        shown.look(0, 20);
+        QVERIFY(shown.timeline.isAboutToArrange());
+        QVERIFY2(shown.isSeen(20), "rows stay while the view moves");
+        QVERIFY(shown.waitForRest());
+        QVERIFY(shown.isSeen(7) && !shown.isSeen(20));
+        shown.look(80, 100);
+        QVERIFY(shown.waitForRest());
+        QVERIFY(!shown.isSeen(7) && shown.isSeen(20));
+        shown.timeline.setLeavingOutEmpty(false);
+        QVERIFY(shown.isSeen(7) && shown.isSeen(20));
+    }
+
+    void nothingInViewLeavesAllInPlace() {
+        Shown shown;
+        shown.timeline.setLeavingOutEmpty(true);
+        shown.look(40, 60);
+        QVERIFY(shown.waitForRest());
+        QVERIFY(shown.isSeen(7) && shown.isSeen(20));
+    }
+
+    void whatIsRevealedIsThereAtOnce() {
+        Shown shown;
+        shown.timeline.setLeavingOutEmpty(true);
+        shown.look(0, 20);
+        QVERIFY(shown.waitForRest());
+        QVERIFY(!shown.isSeen(20));
+        const EventRef last(EventKind::Kernel, shown.timeline.trace()->kernels.size() - 1);
+        shown.timeline.revealEvent(last);
+        QVERIFY(shown.isSeen(20));
+        QVERIFY(shown.waitForRest());
+        QVERIFY(shown.isSeen(20));
+    }
+
+    void whatIsLeftOutIsNoPartOfTheArrangement() {
+        Shown shown;
+        shown.timeline.setLeavingOutEmpty(true);
+        shown.look(0, 20);
+        QVERIFY(shown.waitForRest());
+        QVERIFY(shown.timeline.arrangement().isDefault());
+    }
+};
+
+LANESCOPE_TEST(TestEmptinessKeeper, QApplication)
+#include "tst_EmptinessKeeper.moc"

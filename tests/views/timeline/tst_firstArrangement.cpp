@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QTest>
+#include <algorithm>
+
+#include "tests/support/SimulatedRanks.h"
+#include "tests/support/runTest.h"
+#include "views/timeline/TimelineView.h"
+#include "views/timeline/firstArrangement.h"
+
+using namespace lanescope;
+using namespace lanescope::views;
+
+namespace {
+
+/// Ranks whose processes came in the opposite order.
+TracePtr ranksOf(int count) {
+    SimulatedTrace builder;
+    for (int rank = count - 1; rank >= 0; --rank) {
+        const uint32_t process =
+            builder.addProcess(100 + static_cast<uint32_t>(rank), "python3", rank);
+        const uint32_t thread = builder.addThread(process, 100 + static_cast<uint32_t>(rank));
+        const uint32_t stream = builder.addStream(process, builder.addGpu(), 7);
+        for (int64_t at = 0; at < 10; ++at)
+            builder.launch(thread, stream, "gemm", at * 100'000, at * 100'000 + 10'000,
+                           at * 100'000 + 60'000);
+    }
+    return builder.finish();
+}
+
+std::vector<std::string> topTitles(const Trace& trace, const TrackArrangement& arrangement) {
+    const std::vector<std::string> paths = trackPaths(trace.tracks);
+    std::vector<std::string> titles;
+    for (const std::string& path : arrangement.order)
+        for (uint32_t track = 0; track < paths.size(); ++track)
+            if (paths[track] == path && trace.tracks[track].parent < 0)
+                titles.push_back(trace.tracks[track].title + " " + trace.tracks[track].subtitle);
+    return titles;
+}
+
+}  // namespace
+
+class TestFirstArrangement : public QObject {
+    Q_OBJECT
+  private slots:
+    void fewGpusStandAsInTheTrace() {
+        QVERIFY(firstArrangement(*ranksOf(3)).isDefault());
+        QVERIFY(firstArrangement(*SimulatedTrace().finish()).isDefault());
+    }
+
+    void manyStandByRankAndFolded() {
+        const TracePtr trace = ranksOf(8);
+        const TrackArrangement arrangement = firstArrangement(*trace);
+        QCOMPARE(arrangement.order.size(), trace->tracks.size());
+        const std::vector<std::string> titles = topTitles(*trace, arrangement);
+        for (size_t rank = 0; rank < 8; ++rank) {
+            QVERIFY(titles[rank].starts_with("GPU " + std::to_string(7 - rank)));
+            QVERIFY2(titles[8 + rank].find("rank " + std::to_string(rank)) != std::string::npos,
+                     titles[8 + rank].c_str());
+        }
+        QVERIFY(arrangement.folded.size() >= 16);
+    }
+
+    void eightGpusFitASmallScreen() {
+        const TracePtr trace = ranksOf(8);
+        TimelineView timeline;
+        timeline.resize(1000, 330);
+        timeline.setTrace(trace);
+        timeline.setFirstArrangement(firstArrangement(*trace));
+        timeline.show();
+        int seen = 0;
+        for (uint32_t track = 0; track < trace->tracks.size(); ++track)
+            if (trace->tracks[track].kind == TrackKind::Gpu &&
+                timeline.trackArea(track).height() > 8)
+                ++seen;
+        QCOMPARE(seen, 8);
+    }
+
+    void itIsWhatArrangingAsAtFirstComesBackTo() {
+        const TracePtr trace = ranksOf(8);
+        TimelineView timeline;
+        timeline.resize(1000, 480);
+        timeline.setTrace(trace);
+        const TrackArrangement first = firstArrangement(*trace);
+        timeline.setFirstArrangement(first);
+        QVERIFY(timeline.arrangement() == first);
+        timeline.unfoldAll();
+        timeline.setFirstRange(TimeRange{100'000, 300'000});
+        QVERIFY(timeline.arrangement() != first);
+        timeline.arrangeAsAtFirst();
+        QVERIFY(timeline.arrangement() == first);
+        QVERIFY(!timeline.visibleRange()->isFitted());
+        timeline.setTrace(ranksOf(1));
+        timeline.arrangeAsAtFirst();
+        QVERIFY(timeline.arrangement().isDefault());
+        QVERIFY(timeline.visibleRange()->isFitted());
+    }
+};
+
+LANESCOPE_TEST(TestFirstArrangement, QApplication)
+#include "tst_firstArrangement.moc"

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/explain/ExplainJob.h"
+
+#include <utility>
+
+#include "model/compare/storedSummary.h"
+#include "model/explain/steadySteps.h"
+#include "views/jobs/LatestJob.h"
+#include "views/text/toQString.h"
+
+namespace lanescope::views {
+
+using namespace compare;
+
+namespace {
+
+Result<RunSummary> summaryOf(const Trace& trace, const std::atomic<bool>& isCancelled) {
+    if (std::optional<RunSummary> stored = readRunSummary(trace.path)) return std::move(*stored);
+    return summarizeRun(trace, {}, [&isCancelled](double) { return !isCancelled.load(); });
+}
+
+}  // namespace
+
+ExplainedRun::ExplainedRun(RunSummary made)
+    : summary(std::move(made)), grid(summary), steady(explain::steadySteps(summary)) {}
+
+ExplainJob::ExplainJob(QObject* parent) : QObject(parent), job_(new LatestJob(this)) {}
+
+ExplainJob::~ExplainJob() {
+    if (isCancelled_) isCancelled_->store(true);
+}
+
+void ExplainJob::cancel() {
+    if (isCancelled_) isCancelled_->store(true);
+    job_->cancel();
+}
+
+void ExplainJob::start(TracePtr trace) {
+    cancel();
+    isCancelled_ = std::make_shared<std::atomic<bool>>(false);
+    job_->start([this, trace = std::move(trace), flag = isCancelled_]() -> LatestJob::Publish {
+        Result<RunSummary> summary = summaryOf(*trace, *flag);
+        if (!summary)
+            return
+                [this, sentence = toQString(summary.error().sentence)] { emit failed(sentence); };
+        auto run = std::make_shared<const ExplainedRun>(std::move(*summary));
+        return [this, run = std::move(run)] { emit explained(run); };
+    });
+}
+
+bool ExplainJob::isRunning() const {
+    return job_->isRunning();
+}
+
+}  // namespace lanescope::views

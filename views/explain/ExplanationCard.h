@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+#include <set>
+#include <vector>
+
+#include "views/explain/ExplainedRun.h"
+#include "views/theme/Theme.h"
+
+class QLabel;
+class QScrollArea;
+class QToolButton;
+class QVBoxLayout;
+
+namespace lanescope::views {
+
+class FindingButton;
+
+/// What is wrong with a run and what to change first: the sentence of its explanation, what makes
+/// it doubtful, and a line for each finding that leads to the place where it costs most.
+class ExplanationCard : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ExplanationCard(QWidget* parent = nullptr);
+
+    /// Shows nothing for null.
+    void setRun(ExplainedRunPtr run);
+    const ExplainedRunPtr& run() const { return run_; }
+    /// Rules that are not to be told of.
+    void setMuted(std::set<explain::Rule> muted);
+    const std::set<explain::Rule>& muted() const { return muted_; }
+    void setTheme(const Theme& theme);
+    /// At most so many lines of findings are seen at once; the others are scrolled to.
+    void setMostLines(int lines);
+
+    /// Gives the keyboard to the first finding.
+    void focusFirst();
+
+    const explain::Explanation& explanation() const { return explanation_; }
+    QString sentence() const;
+    /// The lines, in their order.
+    const std::vector<FindingButton*>& findings() const { return buttons_; }
+    /// The button to the query of a finding; null if there is none.
+    QToolButton* queryButton(size_t finding) const { return queries_[finding]; }
+    QToolButton& closeButton() const { return *close_; }
+    /// There is something to show: whoever owns this decides whether it is shown.
+    bool hasContent() const { return run_ != nullptr && !run_->summary.isEmpty(); }
+
+  signals:
+    void findingActivated(const lanescope::explain::Finding& finding);
+    void queryRequested(const QString& sql);
+    void mutedChanged();
+    void closed();
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+
+  private:
+    void build();
+    void refresh();
+    void addLine(const explain::Finding& finding);
+    void showMenu(int finding, QPoint place);
+    void updateHeight();
+    void updateColors();
+
+    ExplainedRunPtr run_;
+    explain::Explanation explanation_;
+    std::set<explain::Rule> muted_;
+    Theme theme_ = Theme::light();
+    int mostLines_ = 3;
+    QLabel* sentence_;
+    QLabel* doubts_;
+    QToolButton* close_;
+    QWidget* lines_;
+    QVBoxLayout* rows_;
+    QScrollArea* area_;
+    std::vector<FindingButton*> buttons_;
+    std::vector<QToolButton*> queries_;
+};
+
+}  // namespace lanescope::views

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/explain/FindingButton.h"
+
+#include <QKeyEvent>
+#include <QPainter>
+#include <utility>
+
+#include "views/text/plainToolTip.h"
+
+namespace lanescope::views {
+namespace {
+
+constexpr int margin = 6;
+constexpr int space = 10;  // between what it gives back and the sentence
+
+}  // namespace
+
+FindingButton::FindingButton(QString gain, QString sentence, const QString& advice, QWidget* parent)
+    : QAbstractButton(parent), gain_(std::move(gain)), sentence_(std::move(sentence)) {
+    setFocusPolicy(Qt::StrongFocus);
+    setCursor(Qt::PointingHandCursor);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setAccessibleName(gain_ + QStringLiteral(": ") + sentence_);
+    setAccessibleDescription(advice);
+    setToolTip(plainToolTip(sentence_ + QLatin1Char('\n') + tr("Try: %1").arg(advice) +
+                            QLatin1Char('\n') + tr("Click to see where it costs most.")));
+}
+
+void FindingButton::setTheme(const Theme& theme) {
+    theme_ = theme;
+    update();
+}
+
+QFont FindingButton::strong() const {
+    QFont larger = font();
+    larger.setWeight(QFont::DemiBold);
+    return larger;
+}
+
+QSize FindingButton::sizeHint() const {
+    const int width = QFontMetrics(strong()).horizontalAdvance(gain_) +
+                      fontMetrics().horizontalAdvance(sentence_) + 2 * margin + space;
+    return {width, fontMetrics().height() + margin};
+}
+
+QSize FindingButton::minimumSizeHint() const {
+    return {120, sizeHint().height()};
+}
+
+void FindingButton::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const bool isLit = underMouse() || hasFocus();
+    if (isLit || isDown()) {
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(hasFocus() ? QPen(theme_.accent, 1.5) : QPen(Qt::NoPen));
+        painter.setBrush(Theme::mix(theme_.window, theme_.accent, isDown() ? 0.18 : 0.08));
+        painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 4, 4);
+    }
+    QRect room = rect().adjusted(margin, 0, -margin, 0);
+    painter.setFont(strong());
+    painter.setPen(theme_.accent);
+    const QString gain = painter.fontMetrics().elidedText(gain_, Qt::ElideRight, room.width());
+    painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, gain);
+    room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(gain) + space);
+    painter.setFont(font());
+    painter.setPen(theme_.text);
+    if (room.width() > fontMetrics().averageCharWidth() * 4)
+        painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter,
+                         fontMetrics().elidedText(sentence_, Qt::ElideRight, room.width()));
+}
+
+void FindingButton::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) return click();
+    // Buttons take these for Tab; here they go from finding to finding.
+    if (event->key() == Qt::Key_Up || event->key() == Qt::Key_Down) return event->ignore();
+    QAbstractButton::keyPressEvent(event);
+}
+
+void FindingButton::enterEvent(QEnterEvent*) {
+    update();
+}
+
+void FindingButton::leaveEvent(QEvent*) {
+    update();
+}
+
+}  // namespace lanescope::views

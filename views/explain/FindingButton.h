@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QAbstractButton>
+
+#include "views/theme/Theme.h"
+
+namespace lanescope::views {
+
+/// A finding in one line, as a link: what it could give back, and its sentence as far as there is
+/// room; the whole of it in the tool tip.
+class FindingButton : public QAbstractButton {
+    Q_OBJECT
+  public:
+    FindingButton(QString gain, QString sentence, const QString& advice, QWidget* parent = nullptr);
+
+    void setTheme(const Theme& theme);
+    const QString& gain() const { return gain_; }
+    const QString& sentence() const { return sentence_; }
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void enterEvent(QEnterEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+
+  private:
+    QFont strong() const;
+
+    QString gain_, sentence_;
+    Theme theme_ = Theme::light();
+};
+
+}  // namespace lanescope::views

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/explain/StepStrip.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/compare/shownNumbers.h"
+#include "model/values/formatValue.h"
+#include "views/text/plainToolTip.h"
+#include "views/text/toQString.h"
+
+namespace lanescope::views {
+
+using namespace compare;
+using explain::StepPlace;
+
+namespace {
+
+constexpr int markHeight = 6;  // over the bars
+constexpr int border = 2;
+// A bar longer than this many medians is cut, or a single stall would press all others flat.
+constexpr double mostMedians = 3;
+constexpr int leastHeight = 6, mostHeight = 44;  // of a row
+constexpr int wholeHeight = 96;                  // of all rows
+constexpr double widestColumn = 56;
+
+}  // namespace
+
+StepStrip::StepStrip(QWidget* parent) : QWidget(parent) {
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setAccessibleName(tr("Time of each step"));
+}
+
+void StepStrip::setRun(ExplainedRunPtr run) {
+    run_ = std::move(run);
+    rows_.clear();
+    chosen_.reset();
+    hovered_.reset();
+    if (run_) {
+        const size_t count = run_->grid.rowCount();
+        for (size_t row = 0; row < std::min(count, mostRows); ++row) rows_.push_back(row);
+        const size_t critical = run_->grid.rowOf(run_->summary.criticalWorker());
+        if (critical >= mostRows && critical < count) rows_.back() = critical;
+        setAccessibleDescription(
+            tr("%1 steps of %2 workers").arg(run_->grid.columnCount()).arg(count));
+    }
+    updateGeometry();
+    invalidate();
+}
+
+void StepStrip::setTheme(const Theme& theme) {
+    theme_ = theme;
+    invalidate();
+}
+
+void StepStrip::setMargins(int left, int right) {
+    if (left == left_ && right == right_) return;
+    left_ = left;
+    right_ = right;
+    invalidate();
+}
+
+void StepStrip::setMostHeight(int height) {
+    const int before = sizeHint().height();
+    mostHeight_ = height;
+    if (sizeHint().height() == before) return;
+    updateGeometry();
+    invalidate();
+}
+
+void StepStrip::setVisibleRange(TimeRange range) {
+    visible_ = range;
+    update();
+}
+
+void StepStrip::setChosen(std::optional<StepPlace> place) {
+    chosen_ = place ? cellOf(*place) : std::nullopt;
+    update();
+}
+
+std::optional<StepPlace> StepStrip::chosen() const {
+    return chosen_ ? run_->grid.at(chosen_->row, chosen_->column) : std::nullopt;
+}
+
+int StepStrip::rowHeight() const {
+    const int count = std::max(1, static_cast<int>(rows_.size()));
+    return std::clamp(std::min(wholeHeight, mostHeight_) / count, leastHeight, mostHeight);
+}
+
+QSize StepStrip::sizeHint() const {
+    const int count = std::max(1, static_cast<int>(rows_.size()));
+    const int rows = count * rowHeight() + markHeight + 2 * border;
+    return {600, std::max(rows, labelLines() * fontMetrics().height() + 2 * border)};
+}
+
+int StepStrip::labelLines() const {
+    return mostHeight_ < wholeHeight ? 1 : 2;
+}
+
+QRect StepStrip::rowArea(size_t shown) const {
+    return {left_, border + markHeight + static_cast<int>(shown) * rowHeight(),
+            std::max(1, width() - left_ - right_), rowHeight()};
+}
+
+double StepStrip::columnWidth() const {
+    const int room = std::max(1, width() - left_ - right_);
+    return std::min(widestColumn,
+                    double(room) / double(std::max<size_t>(1, run_->grid.columnCount())));
+}
+
+size_t StepStrip::columnsPerBar() const {
+    return std::max<size_t>(1, static_cast<size_t>(std::ceil(1 / columnWidth())));
+}
+
+int64_t StepStrip::highestNs() const {
+    double medianNs = 0;
+    for (size_t row = 0; row < run_->grid.rowCount(); ++row)
+        medianNs = std::max(medianNs, double(run_->grid.medianNs(row)));
+    const double most = std::min(double(run_->grid.longestNs()), mostMedians * medianNs);
+    return std::max<int64_t>(1, static_cast<int64_t>(most));
+}
+
+const StepSummary& StepStrip::stepOf(StepPlace place) const {
+    return run_->summary.workers[place.worker].steps[place.step];
+}
+
+std::optional<StepStrip::Cell> StepStrip::cellOf(StepPlace place) const {
+    if (!run_ || place.worker >= run_->summary.workers.size() ||
+        place.step >= run_->summary.workers[place.worker].steps.size())
+        return std::nullopt;
+    return Cell{run_->grid.rowOf(place.worker), run_->grid.columnOf(stepOf(place).number)};
+}
+
+void StepStrip::invalidate() {
+    isStale_ = true;
+    update();
+}
+
+void StepStrip::renderBars() {
+    const double ratio = devicePixelRatioF();
+    bars_ = QImage((QSizeF(size()) * ratio).toSize(), QImage::Format_RGB32);
+    bars_.setDevicePixelRatio(ratio);
+    QPainter painter(&bars_);
+    painter.fillRect(rect(), theme_.canvas);
+    isStale_ = false;
+    if (!hasContent()) return;
+    const double each = columnWidth();
+    const size_t together = columnsPerBar();
+    for (size_t shown = 0; shown < rows_.size(); ++shown) {
+        const QRect area = rowArea(shown);
+        for (size_t first = 0; first < run_->grid.columnCount(); first += together) {
+            const auto column = run_->grid.longestIn(rows_[shown], first, together);
+            if (!column) continue;
+            const double width = each * double(together);
+            // Bars that have room stand apart.
+            const double gap = width >= 4 ? 1 : 0;
+            const QRectF bar(area.left() + each * double(first), area.top(),
+                             std::max(1.0, width - gap), area.height() - 1);
+            paintBar(painter, {rows_[shown], *column}, bar);
+            paintMark(painter, {rows_[shown], *column}, bar);
+        }
+    }
+    paintLabels(painter);
+}
+
+void StepStrip::paintBar(QPainter& painter, Cell cell, const QRectF& area) const {
+    const auto place = run_->grid.at(cell.row, cell.column);
+    if (!place) return;
+    const StepSummary& step = stepOf(*place);
+    const double nsPerPixel = double(highestNs()) / area.height();
+    double bottom = area.bottom();
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        const auto part = static_cast<StepPart>(index);
+        if (step.parts[part] <= 0) continue;
+        const double top = std::max(area.top(), bottom - double(step.parts[part]) / nsPerPixel);
+        painter.fillRect(QRectF(area.left(), top, area.width(), bottom - top),
+                         theme_.colorOf(part));
+        bottom = top;
+    }
+    // A line through what is longer than the strip is high.
+    if (step.wallNs > highestNs())
+        painter.fillRect(QRectF(area.left(), area.top() + 3, area.width(), 1.5), theme_.canvas);
+}
+
+void StepStrip::paintMark(QPainter& painter, Cell cell, const QRectF& area) const {
+    const bool isSlowest =
+        cell.row == run_->grid.slowestRow() && cell.column == run_->grid.slowestColumn();
+    if (!isSlowest && !run_->grid.isOdd(cell.row, cell.column)) return;
+    // A triangle that points at the bar; of the slowest it is filled.
+    const double tip = area.top(), middle = area.center().x(), half = markHeight / 2.0;
+    const QPolygonF mark({{middle - half, tip - markHeight + 1},
+                          {middle + half, tip - markHeight + 1},
+                          {middle, tip}});
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(theme_.slower, 1));
+    painter.setBrush(isSlowest ? QBrush(theme_.slower) : QBrush(theme_.canvas));
+    painter.drawPolygon(mark);
+    painter.restore();
+}
+
+void StepStrip::paintLabels(QPainter& painter) const {
+    const QRect area(0, 0, left_, height());
+    painter.fillRect(area, theme_.panel);
+    if (left_ < 4 * fontMetrics().averageCharWidth()) return;
+    const auto write = [&](QRect room, const QString& text, const QColor& color) {
+        painter.setPen(color);
+        room.adjust(10, 0, -6, 0);
+        painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter,
+                         fontMetrics().elidedText(text, Qt::ElideRight, room.width()));
+    };
+    painter.setFont(font());
+    if (rowHeight() >= fontMetrics().height() && rows_.size() > 1) {
+        for (size_t shown = 0; shown < rows_.size(); ++shown) {
+            QRect room = rowArea(shown);
+            room.setLeft(0);
+            room.setWidth(left_);
+            const uint32_t worker = run_->grid.workerOf(rows_[shown]);
+            write(room, tr("Steps, %1").arg(toQString(run_->summary.workers[worker].label())),
+                  theme_.text);
+        }
+        return;
+    }
+    const int line = fontMetrics().height();
+    const int top = std::max(border, (height() - labelLines() * line) / 2);
+    const size_t all = run_->grid.rowCount();
+    write({0, top, left_, line},
+          all == 1             ? tr("%1 steps").arg(run_->grid.columnCount())
+          : all > rows_.size() ? tr("%1 steps, %2 of %3 ranks")
+                                     .arg(run_->grid.columnCount())
+                                     .arg(rows_.size())
+                                     .arg(all)
+                               : tr("%1 steps of %2 ranks").arg(run_->grid.columnCount()).arg(all),
+          theme_.text);
+    if (labelLines() < 2) return;
+    write({0, top + line, left_, line},
+          tr("median %1").arg(toQString(timeText(double(run_->grid.medianNs(rows_.front()))))),
+          theme_.mutedText);
+}
+
+void StepStrip::paintView(QPainter& painter) const {
+    const double each = columnWidth();
+    for (size_t shown = 0; shown < rows_.size(); ++shown) {
+        const auto [first, end] = run_->grid.columnsIn(rows_[shown], visible_);
+        if (first >= end) continue;
+        const QRect area = rowArea(shown);
+        painter.fillRect(QRectF(area.left() + each * double(first), area.bottom(),
+                                std::max(2.0, each * double(end - first)), 2),
+                         theme_.accent);
+    }
+}
+
+QRect StepStrip::barOf(StepPlace place) const {
+    const auto cell = cellOf(place);
+    if (!cell || !hasContent()) return {};
+    const auto shown = std::find(rows_.begin(), rows_.end(), cell->row);
+    if (shown == rows_.end()) return {};
+    const QRect area = rowArea(static_cast<size_t>(shown - rows_.begin()));
+    const size_t first = cell->column / columnsPerBar() * columnsPerBar();
+    const double left = area.left() + columnWidth() * double(first);
+    const double width = columnWidth() * double(columnsPerBar());
+    return QRectF(left, area.top(), std::max(1.0, width), area.height()).toAlignedRect();
+}
+
+void StepStrip::paintEvent(QPaintEvent*) {
+    if (isStale_ || bars_.devicePixelRatio() != devicePixelRatioF()) renderBars();
+    QPainter painter(this);
+    painter.drawImage(0, 0, bars_);
+    if (hasContent()) {
+        paintView(painter);
+        if (hovered_) painter.fillRect(barOf(*hovered_), theme_.hover);
+        if (const auto place = chosen()) {
+            painter.setPen(QPen(theme_.text, 1.5));
+            painter.setBrush(Qt::NoBrush);
+            painter.drawRect(QRectF(barOf(*place)).adjusted(-0.5, -0.5, 0.5, -0.5));
+        }
+    }
+    painter.fillRect(QRect(0, height() - 1, width(), 1), theme_.separator);
+    if (hasFocus()) {
+        painter.setPen(QPen(theme_.accent, 2));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(rect().adjusted(1, 1, -1, -1));
+    }
+}
+
+std::optional<StepPlace> StepStrip::stepAt(QPoint position) const {
+    if (!hasContent() || position.x() < left_ || position.x() >= width() - right_)
+        return std::nullopt;
+    const int down = position.y() - border - markHeight;
+    const auto shown = static_cast<size_t>(std::max(0, down) / rowHeight());
+    if (down < -markHeight || shown >= rows_.size()) return std::nullopt;
+    const auto column = static_cast<size_t>((position.x() - left_ + 0.5) / columnWidth());
+    if (column >= run_->grid.columnCount()) return std::nullopt;
+    const size_t first = column / columnsPerBar() * columnsPerBar();
+    const auto longest = run_->grid.longestIn(rows_[shown], first, columnsPerBar());
+    return longest ? run_->grid.at(rows_[shown], *longest) : std::nullopt;
+}
+
+QString StepStrip::tipAt(StepPlace place) const {
+    const StepSummary& step = stepOf(place);
+    const WorkerSummary& worker = run_->summary.workers[place.worker];
+    QStringList lines;
+    lines << tr("Step %1, %2: %3")
+                 .arg(step.number)
+                 .arg(toQString(worker.label()), toQString(timeText(double(step.wallNs))));
+    if (!step.name.empty()) lines.front() += tr(" (%1)").arg(toQString(printable(step.name)));
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        const auto part = static_cast<StepPart>(index);
+        if (step.parts[part] <= 0 || step.wallNs <= 0) continue;
+        lines << tr("%1: %2, %3 %")
+                     .arg(toQString(name(part)), toQString(timeText(double(step.parts[part]))),
+                          toQString(
+                              percentText(100 * double(step.parts[part]) / double(step.wallNs))));
+    }
+    for (const OutlierStep& odd : worker.outliers)
+        if (odd.number == step.number)
+            lines << tr("%1 more than the median; most of it %2%3")
+                         .arg(toQString(timeText(double(odd.excessNs))), toQString(name(odd.part)),
+                              odd.contributor.empty()
+                                  ? QString()
+                                  : tr(", %1").arg(
+                                        toQString(shortContributorName(odd.contributor))));
+    if (columnsPerBar() > 1) lines << tr("the longest of %1 steps here").arg(columnsPerBar());
+    return lines.join(QLatin1Char('\n'));
+}
+
+void StepStrip::choose(size_t row, size_t column, int direction) {
+    // Past numbers that this worker has no step of.
+    while (column < run_->grid.columnCount()) {
+        if (const auto place = run_->grid.at(row, column)) {
+            chosen_ = Cell{row, column};
+            update();
+            emit stepChosen(*place);
+            return;
+        }
+        if (direction < 0 && column == 0) return;
+        column += static_cast<size_t>(direction);
+    }
+}
+
+void StepStrip::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    const auto place = stepAt(event->pos());
+    if (!place) return;
+    chosen_ = cellOf(*place);
+    update();
+    emit stepChosen(*place);
+}
+
+void StepStrip::mouseMoveEvent(QMouseEvent* event) {
+    const auto before = hovered_;
+    hovered_ = stepAt(event->pos());
+    if (hovered_ == before) return;
+    setCursor(hovered_ ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    update();
+}
+
+void StepStrip::leaveEvent(QEvent*) {
+    hovered_.reset();
+    update();
+}
+
+bool StepStrip::walk(int key) {
+    if (!hasContent()) return false;
+    const size_t last = run_->grid.columnCount() - 1;
+    const size_t row = chosen_ ? chosen_->row : rows_.front();
+    const size_t column =
+        chosen_ ? chosen_->column : run_->grid.columnsIn(rows_.front(), visible_).first;
+    const auto shown = std::find(rows_.begin(), rows_.end(), row);
+    switch (key) {
+        case Qt::Key_Left:
+            if (column > 0) choose(row, column - 1, -1);
+            return true;
+        case Qt::Key_Right:
+            choose(row, chosen_ ? column + 1 : column, 1);
+            return true;
+        case Qt::Key_Up:
+            if (shown != rows_.begin() && shown != rows_.end()) choose(*(shown - 1), column, 1);
+            return true;
+        case Qt::Key_Down:
+            if (shown != rows_.end() && shown + 1 != rows_.end()) choose(*(shown + 1), column, 1);
+            return true;
+        case Qt::Key_Home:
+            choose(row, 0, 1);
+            return true;
+        case Qt::Key_End:
+            choose(row, last, -1);
+            return true;
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            choose(row, column, 1);
+            return true;
+        default:
+            return false;
+    }
+}
+
+void StepStrip::keyPressEvent(QKeyEvent* event) {
+    if (event->modifiers() != Qt::NoModifier && event->modifiers() != Qt::KeypadModifier)
+        return QWidget::keyPressEvent(event);
+    if (!walk(event->key())) QWidget::keyPressEvent(event);
+}
+
+bool StepStrip::event(QEvent* event) {
+    // The arrows are keys of the timeline as well, and commands of the window.
+    if (event->type() == QEvent::ShortcutOverride) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        constexpr std::array keys{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,     Qt::Key_Down,
+                                  Qt::Key_Home, Qt::Key_End,   Qt::Key_Return, Qt::Key_Enter};
+        if (key->modifiers() == Qt::NoModifier &&
+            std::find(keys.begin(), keys.end(), key->key()) != keys.end())
+            event->accept();
+    }
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const auto place = stepAt(help->pos());
+        if (place)
+            QToolTip::showText(help->globalPos(), plainToolTip(tipAt(*place)), this);
+        else
+            QToolTip::hideText();
+        return true;
+    }
+    return QWidget::event(event);
+}
+
+void StepStrip::resizeEvent(QResizeEvent*) {
+    invalidate();
+}
+
+void StepStrip::focusInEvent(QFocusEvent*) {
+    update();
+}
+
+void StepStrip::focusOutEvent(QFocusEvent*) {
+    update();
+}
+
+void StepStrip::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::FontChange) return;
+    updateGeometry();
+    invalidate();
+}
+
+}  // namespace lanescope::views

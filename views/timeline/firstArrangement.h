@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace/Trace.h"
+#include "views/timeline/TrackArrangement.h"
+
+namespace lanescope::views {
+
+/// How the tracks of a trace stand until somebody arranges them. As they are in the trace; but
+/// `manyGpus` or more stand by the rank that works on them, as do then their processes, and all of
+/// them are folded: one line each, so that a whole machine fits one screen. O(tracks log tracks).
+TrackArrangement firstArrangement(const Trace& trace);
+inline constexpr size_t manyGpus = 4;
+
+}  // namespace lanescope::views
