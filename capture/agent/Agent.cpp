@@ -39,6 +39,9 @@ constexpr int64_t clockPeriodNs = 1'000'000'000;
 constexpr int64_t diskPeriodNs = 500'000'000;
 constexpr uint64_t mostReserve = uint64_t{1} << 30, usualShareOfDisk = 20;
 constexpr auto flushPeriod = 250ms;
+// The driver keeps few events of managed memory, and drops without a word what is not fetched: of
+// 512 MiB that moved each way 58 to 458 were told of at 250 ms, 499 to 512 at 5 ms.
+constexpr auto managedFlushPeriod = 5ms;
 constexpr auto flushDeadline = 2s;
 constexpr auto writeDeadline = 2s;
 
@@ -307,10 +310,11 @@ void Agent::runFlusher() {
     // What waited for the first context, which has just been made, must not wait for a period more.
     if (hasActivity_.load(std::memory_order_acquire)) activity_->flush(false);
     bool isSwitchedOff = false;
+    const auto period = options_.recordUnifiedMemory ? managedFlushPeriod : flushPeriod;
     std::unique_lock lock(mutex_);
     // An ordinary flush may be under way when the process ends; the final one must still follow.
     while (phase_ == Phase::Running || phase_ == Phase::Flushing) {
-        changed_.wait_for(lock, flushPeriod, [this] { return phase_ != Phase::Running; });
+        changed_.wait_for(lock, period, [this] { return phase_ != Phase::Running; });
         const bool isFinal = phase_ == Phase::Flushing;
         lock.unlock();
         if (hasActivity_.load(std::memory_order_acquire)) {
