@@ -108,8 +108,8 @@ class Recorded:
             " JOIN StringIds n ON n.id = c.nameId ORDER BY c.start").fetchall()
         ranges = collections.defaultdict(list)
         for start, end, thread, text in self.database.execute(
-                "SELECT start, \"end\", globalTid, text FROM NVTX_EVENTS"
-                " WHERE text LIKE 'note %' OR text LIKE 'plain %' ORDER BY start"):
+                "SELECT e.start, e.\"end\", e.globalTid, coalesce(e.text, s.value) AS name FROM NVTX_EVENTS e"
+                " LEFT JOIN StringIds s ON s.id = e.textId WHERE name LIKE 'note %' OR name LIKE 'plain %' ORDER BY 1"):
             ranges[thread].append((start, end, text))
         self.ranges = ranges
 
