@@ -40,7 +40,7 @@ constexpr int64_t diskPeriodNs = 500'000'000;
 constexpr uint64_t mostReserve = uint64_t{1} << 30, usualShareOfDisk = 20;
 constexpr auto flushPeriod = 250ms;
 // The driver keeps few events of managed memory, and drops without a word what is not fetched: of
-// 512 MiB that moved each way 58 to 458 were told of at 250 ms, 499 to 512 at 5 ms.
+// 512 MiB that moved each way 58 to 458 were told of at 250 ms, 354 to 512 at 5 ms.
 constexpr auto managedFlushPeriod = 5ms;
 constexpr auto flushDeadline = 2s;
 constexpr auto writeDeadline = 2s;

@@ -377,12 +377,18 @@ void LogImporter::writeMemoryTrouble() {
         fmt::format("The driver held processors of process {} back {} times to keep pages of "
                     "managed memory from moving to and fro.",
                     shownName(), memory_.throttlings()));
-    say(Severity::Warning, HealthCode::UnifiedMemoryInPart, memory_.movesWithoutFaults(),
-        fmt::format(
-            "Managed memory of process {} was seen only in part: {} of its pieces moved to a "
-            "GPU that missed them, and CUPTI told of none of these page faults; how much "
-            "moved may be more than is here.",
-            shownName(), memory_.movesWithoutFaults()));
+    const uint64_t moves = memory_.movesForFaults();
+    const bool isInPart = memory_.gpuFaults() == 0;
+    say(Severity::Warning, HealthCode::UnifiedMemoryInPart, isInPart ? moves : 0,
+        fmt::format("Managed memory of process {} was seen only in part: {} of its pieces moved to "
+                    "a GPU that missed them, and CUPTI told of none of these page faults; how much "
+                    "moved may be more than is here.",
+                    shownName(), moves));
+    say(Severity::Info, HealthCode::UnifiedMemoryInPart, isInPart ? 0 : moves,
+        fmt::format("Of managed memory of process {} more may have moved than is here: the driver "
+                    "keeps few of these events until they are fetched, and counts none that it "
+                    "drops.",
+                    shownName()));
     say(Severity::Warning, HealthCode::MemoryOddRecords, memory_.oddRecords(),
         fmt::format("{} memory records of process {} made no sense and were left out.",
                     memory_.oddRecords(), shownName()));

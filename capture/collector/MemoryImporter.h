@@ -27,9 +27,10 @@ class MemoryImporter {
     /// often one of them was made to wait for that reason. The file has no tables for these.
     uint64_t thrashings() const { return thrashings_; }
     uint64_t throttlings() const { return throttlings_; }
-    /// Moves to a GPU because it missed the memory, where no such miss was recorded at all: each
-    /// move has one, so records are missing, of whatever kind. 0 if there are misses.
-    uint64_t movesWithoutFaults() const { return gpuFaults_ == 0 ? movesForFaults_ : 0; }
+    /// Moves to a GPU because it missed the memory, and records of such misses: each move has one,
+    /// so records are missing, of whatever kind, if there are none.
+    uint64_t movesForFaults() const { return movesForFaults_; }
+    uint64_t gpuFaults() const { return gpuFaults_; }
     /// Records of an operation or counter that CUPTI does not have.
     uint64_t oddRecords() const { return oddRecords_; }
 

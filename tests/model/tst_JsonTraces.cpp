@@ -285,7 +285,9 @@ void tst_JsonTraces::codeIsNoStep() {
     QVERIFY(steps);
     QCOMPARE(steps->pattern, std::string("ProfilerStep##"));
     // Whoever asks for them gets them.
-    QVERIFY(findSteps(*trace, {.rangeName = "train_step"}));
+    StepSelection named;
+    named.rangeName = "train_step";
+    QVERIFY(findSteps(*trace, named));
 }
 
 /// By time, as ids of older versions name other operators.

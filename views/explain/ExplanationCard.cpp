@@ -163,6 +163,11 @@ void ExplanationCard::addLine(const Finding& finding) {
         const Finding activated = explanation_.findings[static_cast<size_t>(index)];
         emit findingActivated(activated);
     });
+    connect(button, &FindingButton::neighbourAsked, this, [this, index](int direction) {
+        const int wanted = index + direction;
+        if (wanted < 0 || wanted >= static_cast<int>(buttons_.size())) return;
+        buttons_[static_cast<size_t>(wanted)]->setFocus(Qt::TabFocusReason);
+    });
     button->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(button, &QWidget::customContextMenuRequested, this,
             [this, index, button](QPoint place) { showMenu(index, button->mapToGlobal(place)); });
@@ -212,13 +217,8 @@ void ExplanationCard::contextMenuEvent(QContextMenuEvent* event) {
 }
 
 void ExplanationCard::keyPressEvent(QKeyEvent* event) {
-    const auto focused = std::find_if(buttons_.begin(), buttons_.end(),
-                                      [](const FindingButton* each) { return each->hasFocus(); });
-    const bool isDown = event->key() == Qt::Key_Down, isUp = event->key() == Qt::Key_Up;
     if (event->key() == Qt::Key_Escape) return emit closed();
-    if (focused == buttons_.end() || !(isDown || isUp)) return QWidget::keyPressEvent(event);
-    if (isDown && focused + 1 != buttons_.end()) (*(focused + 1))->setFocus(Qt::TabFocusReason);
-    if (isUp && focused != buttons_.begin()) (*(focused - 1))->setFocus(Qt::TabFocusReason);
+    QWidget::keyPressEvent(event);
 }
 
 void ExplanationCard::updateHeight() {

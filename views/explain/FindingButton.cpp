@@ -71,8 +71,9 @@ void FindingButton::paintEvent(QPaintEvent*) {
 
 void FindingButton::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) return click();
-    // Buttons take these for Tab; here they go from finding to finding.
-    if (event->key() == Qt::Key_Up || event->key() == Qt::Key_Down) return event->ignore();
+    // Buttons take these for Tab, and the area around them scrolls.
+    if (event->key() == Qt::Key_Down) return emit neighbourAsked(1);
+    if (event->key() == Qt::Key_Up) return emit neighbourAsked(-1);
     QAbstractButton::keyPressEvent(event);
 }
 

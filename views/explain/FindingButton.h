@@ -21,6 +21,10 @@ class FindingButton : public QAbstractButton {
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
+  signals:
+    /// The arrow keys: 1 for the next finding, -1 for the one before.
+    void neighbourAsked(int direction);
+
   protected:
     void paintEvent(QPaintEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;

@@ -80,7 +80,8 @@ void ZoomHistory::clear() {
 }
 
 void ZoomHistory::moveAlong(const std::function<void()>& change) {
-    const bool wasMoving = timer_.isActive();
+    // That the widget got its size is no movement.
+    const bool wasMoving = timer_.isActive() && isMoving();
     isQuiet_ = true;
     change();
     isQuiet_ = false;

@@ -233,6 +233,7 @@ class TestFinder : public QObject {
 
     void saysInPlaceWhatIsWrong() {
         Shown shown;
+        QTRY_VERIFY(!shown.window.isBusy());
         const TimeRange before = shown.visible();
         QVERIFY(shown.goTo("soon"));
         QVERIFY(shown.window.goToBar().isVisible());
