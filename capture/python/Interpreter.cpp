@@ -44,15 +44,15 @@ bool readVersion(std::string_view text, int& major, int& minor) {
 
 /// Looks its functions and objects up.
 struct Interpreter::Names {
-    void* library = RTLD_DEFAULT;
+    void* handle = RTLD_DEFAULT;
 
     template <class Function>
     bool find(Function& function, const char* name) const {
-        function = reinterpret_cast<Function>(::dlsym(library, name));
+        function = reinterpret_cast<Function>(::dlsym(handle, name));
         return function != nullptr;
     }
     bool find(uint64_t& address, const char* name) const {
-        address = reinterpret_cast<uintptr_t>(::dlsym(library, name));
+        address = reinterpret_cast<uintptr_t>(::dlsym(handle, name));
         return address != 0;
     }
 };
@@ -63,9 +63,9 @@ void Interpreter::look() {
     void* (*threadStateOf)() = nullptr;
     if (!names.find(threadStateOf, "PyGILState_GetThisThreadState")) {
         const std::string path = privateLibrary();
-        names.library = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+        names.handle = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
         // It stays open: what is read of it must not go.
-        if (!names.library || !names.find(threadStateOf, "PyGILState_GetThisThreadState")) return;
+        if (!names.handle || !names.find(threadStateOf, "PyGILState_GetThisThreadState")) return;
     }
     const char* (*versionOf)() = nullptr;
     const void* runtime = nullptr;
