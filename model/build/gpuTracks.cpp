@@ -15,13 +15,20 @@ namespace {
 /// them.
 constexpr double quietShare = 0.01;
 
-/// Migrations of managed memory belong to no stream; files have them on one of this number.
-bool isUnifiedMemory(const Stream& stream) {
-    return stream.contextId == 0 && stream.streamId == 0;
+/// Migrations of managed memory belong to no stream; files have them on one of this number, on
+/// which others, of AMD, have their kernels.
+bool isUnifiedMemory(const Stream& stream, const std::vector<Lane>& lanes) {
+    const auto isOfKernel = [](SliceCategory category) {
+        return category == SliceCategory::Kernel || isOfNcclKernel(category);
+    };
+    return stream.contextId == 0 && stream.streamId == 0 &&
+           std::none_of(lanes.begin(), lanes.end(), [&](const Lane& lane) {
+               return std::any_of(lane.category.begin(), lane.category.end(), isOfKernel);
+           });
 }
 
-std::string streamTitle(const Stream& stream) {
-    if (isUnifiedMemory(stream)) return "Unified memory";
+std::string streamTitle(const Stream& stream, bool isUnifiedMemory) {
+    if (isUnifiedMemory) return "Unified memory";
     return fmt::format("{} {}", stream.isNullStream ? "Default stream" : "Stream", stream.streamId);
 }
 
@@ -53,6 +60,7 @@ struct StreamRank {
     uint32_t stream = 0;
     size_t sliceCount = 0;
     bool isQuiet = false;
+    bool isUnifiedMemory = false;
 };
 
 /// The streams of a GPU by process, busy ones first, those with the most operations before all;
@@ -64,7 +72,8 @@ std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu,
     for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
         const size_t count = sliceCountOf(lanes[stream]);
         if (trace.streams[stream].gpu != gpu || count == 0) continue;
-        streams.push_back({stream, count});
+        streams.push_back(
+            {stream, count, false, isUnifiedMemory(trace.streams[stream], lanes[stream])});
         most = std::max(most, count);
     }
     // The few calls of NCCL are what a training on several GPUs waits for.
@@ -76,7 +85,7 @@ std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu,
         const Stream& first = trace.streams[a.stream];
         const Stream& second = trace.streams[b.stream];
         if (first.process != second.process) return first.process < second.process;
-        if (isUnifiedMemory(first) != isUnifiedMemory(second)) return isUnifiedMemory(second);
+        if (a.isUnifiedMemory != b.isUnifiedMemory) return b.isUnifiedMemory;
         if (a.isQuiet != b.isQuiet) return b.isQuiet;
         if (!a.isQuiet && a.sliceCount != b.sliceCount) return a.sliceCount > b.sliceCount;
         return first.streamId < second.streamId;
@@ -116,7 +125,7 @@ void addGpuTracks(Trace& trace, GpuLanes work, const std::stop_token& stop) {
             const uint32_t stream = rank.stream;
             const uint32_t track =
                 addTrack(trace, TrackKind::Stream, stream, static_cast<int32_t>(gpuTrack),
-                         streamTitle(trace.streams[stream]),
+                         streamTitle(trace.streams[stream], rank.isUnifiedMemory),
                          streamSubtitle(trace, stream, namesProcess, lanes[stream]));
             trace.tracks[track].isInitiallyFolded = rank.isQuiet;
             trace.tracks[track].lanes = std::move(lanes[stream]);

@@ -28,6 +28,7 @@ class tst_JsonTraces : public QObject {
     void endsOfRangesAreJoined();
     void codeIsNoStep();
     void aKernelKnowsItsOperatorByTime();
+    void aStreamWithKernelsIsNoUnifiedMemory();
     void whatDoesNotFitIsCounted();
 };
 
@@ -288,6 +289,19 @@ void tst_JsonTraces::codeIsNoStep() {
     StepSelection named;
     named.rangeName = "train_step";
     QVERIFY(findSteps(*trace, named));
+}
+
+/// AMD's first stream has the number that migrations of managed memory have elsewhere.
+void tst_JsonTraces::aStreamWithKernelsIsNoUnifiedMemory() {
+    const TracePtr trace = loaded(traceOf(
+        {slice("kernel", "k", "0", "0", "100.000", "300.000", R"("device": 0, "stream": 0)")}));
+    size_t streams = 0;
+    for (const Track& track : trace->tracks) {
+        if (track.kind != TrackKind::Stream) continue;
+        ++streams;
+        QVERIFY2(track.title.find("tream 0") != std::string::npos, track.title.c_str());
+    }
+    QCOMPARE(streams, size_t{1});
 }
 
 /// By time, as ids of older versions name other operators.
