@@ -21,11 +21,15 @@ function(lanescope_add_fetched_libraries)
     target_compile_definitions(lanescope_fetched_zlib PRIVATE HAVE_UNISTD_H HAVE_STDARG_H)
     add_library(ZLIB::ZLIB ALIAS lanescope_fetched_zlib)
 
-    foreach(name fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json)
+    # This clang does not take the way in which fmt 10 checks its own formats at compile time.
+    add_library(lanescope_fetched_fmt STATIC ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fmt.cpp)
+    target_compile_features(lanescope_fetched_fmt PRIVATE cxx_std_20)
+    target_compile_definitions(lanescope_fetched_fmt PUBLIC FMT_CONSTEVAL=)
+    add_library(fmt::fmt ALIAS lanescope_fetched_fmt)
+
+    foreach(name CLI11::CLI11 nlohmann_json::nlohmann_json)
         add_library(${name} INTERFACE IMPORTED GLOBAL)
     endforeach()
-    # This clang does not take the way in which fmt 10 checks its own formats at compile time.
-    set_target_properties(fmt::fmt PROPERTIES INTERFACE_COMPILE_DEFINITIONS "FMT_HEADER_ONLY;FMT_CONSTEVAL=")
 endfunction()
 
 # Here no target can be made yet: no compiler is known.
