@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles fmt once for all programs of the portable build. The package that it comes from has headers
-// alone, and included as such each source would compile all of it again, which took half of the time.
+// Compiles fmt once for all programs of the portable build. The package that it comes from has
+// headers alone, and included as such each source would compile all of it again, which took half of
+// the time.
 #include <fmt/format-inl.h>
 
 namespace fmt::detail {

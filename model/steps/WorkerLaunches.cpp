@@ -28,6 +28,10 @@ size_t firstFrom(const LargeVector<int64_t>& times, int64_t timeNs) {
                                times.begin());
 }
 
+size_t countWithin(const LargeVector<int64_t>& times, TimeRange range) {
+    return range.isEmpty() ? 0 : firstFrom(times, range.endNs) - firstFrom(times, range.startNs);
+}
+
 /// Sorts the GPU work of a run by worker.
 class Gatherer {
   public:
@@ -81,8 +85,9 @@ class Gatherer {
             const bool isKnown = calls[row] != noIndex;
             const int64_t launchNs =
                 isKnown ? trace_.apiCalls.startNs[calls[row]] : table.startNs[row];
-            workers_[workerOf_[stream]].launches.push_back(
-                {launchNs, table.startNs[row], table.endNs[row], stream, isKnown});
+            workers_[workerOf_[stream]].launches.push_back({launchNs, table.startNs[row],
+                                                            table.endNs[row], stream, isKnown,
+                                                            tells == Tells::Memory});
             int64_t& sumNs = sumsNs_[stream][static_cast<size_t>(tells)];
             if (counts(row)) sumNs = saturatingSum(sumNs, table.endNs[row] - table.startNs[row]);
         }
@@ -117,6 +122,7 @@ WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launc
       gpu_(gpu),
       launchNs_(launches.get_allocator().memory()),
       sumsNs_(launches.get_allocator().memory()),
+      computingNs_(launches.get_allocator().memory()),
       mainNs_(launches.get_allocator().memory()),
       endNs_(launches.get_allocator().memory()),
       startNs_(launches.get_allocator().memory()) {
@@ -124,6 +130,7 @@ WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launc
     sumsNs_.push_back(0);
     for (const Launch& each : launches) {
         launchNs_.push_back(each.launchNs);
+        if (!each.isMemory) computingNs_.push_back(each.launchNs);
         sumsNs_.push_back(saturatingSum(sumsNs_.back(), each.endNs - each.startNs));
         const bool isMain = std::binary_search(mainStreams.begin(), mainStreams.end(), each.stream);
         if (!isMain || !each.isCallKnown) continue;
@@ -131,13 +138,17 @@ WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launc
         endNs_.push_back(endNs_.empty() ? each.endNs : std::max(endNs_.back(), each.endNs));
         startNs_.push_back(each.startNs);
     }
+    if (computingNs_.empty()) computingNs_ = launchNs_;
     for (size_t index = startNs_.size(); index-- > 1;)
         startNs_[index - 1] = std::min(startNs_[index - 1], startNs_[index]);
 }
 
 size_t WorkerLaunches::count(TimeRange launched) const {
-    if (launched.isEmpty()) return 0;
-    return firstFrom(launchNs_, launched.endNs) - firstFrom(launchNs_, launched.startNs);
+    return countWithin(launchNs_, launched);
+}
+
+size_t WorkerLaunches::countComputing(TimeRange launched) const {
+    return countWithin(computingNs_, launched);
 }
 
 int64_t WorkerLaunches::gpuNs(TimeRange launched) const {

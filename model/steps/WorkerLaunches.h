@@ -20,6 +20,7 @@ class WorkerLaunches {
         int64_t endNs = 0;
         uint32_t stream = 0;
         bool isCallKnown = false;
+        bool isMemory = false;  ///< A copy or memset.
     };
 
     /// `mainStreams` are those that tell when the GPU came to something, as indices into
@@ -32,6 +33,8 @@ class WorkerLaunches {
 
     /// How many pieces of work were launched in that time. O(log n).
     size_t count(TimeRange launched) const;
+    /// How many of them were kernels and graphs; of a worker that never has any, all. O(log n).
+    size_t countComputing(TimeRange launched) const;
     /// The sum of what they took. O(log n).
     int64_t gpuNs(TimeRange launched) const;
     /// When half of all pieces had been launched; 0 without any.
@@ -52,7 +55,8 @@ class WorkerLaunches {
     uint32_t process_, gpu_;
     // Of all work, by launch:
     LargeVector<int64_t> launchNs_;
-    LargeVector<int64_t> sumsNs_;  ///< `sumsNs_[i]` is what the first `i` pieces took.
+    LargeVector<int64_t> sumsNs_;       ///< `sumsNs_[i]` is what the first `i` pieces took.
+    LargeVector<int64_t> computingNs_;  ///< Of kernels and graphs alone, if there are any.
     // Of work of the main streams whose launch is known, by launch:
     LargeVector<int64_t> mainNs_;
     LargeVector<int64_t> endNs_;    ///< When all up to this one have ended.

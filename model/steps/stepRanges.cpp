@@ -142,8 +142,9 @@ void addLikeness(const Trace& trace, const StepRanges& ranges,
             toNext.endNs = nvtx.startNs[ranges.rows[index + 1]];
             periodsNs.push_back(toNext.durationNs());
         }
-        withWork += std::any_of(workers.begin(), workers.end(),
-                                [toNext](const auto* worker) { return worker->count(toNext) > 0; });
+        withWork += std::any_of(workers.begin(), workers.end(), [toNext](const auto* worker) {
+            return worker->countComputing(toNext) > 0;
+        });
         for (const WorkerLaunches* worker : workers)
             gpuNs = saturatingSum(gpuNs, worker->gpuNs(own));
     }

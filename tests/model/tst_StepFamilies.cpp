@@ -117,6 +117,23 @@ class TestStepFamilies : public QObject {
                  static_cast<uint32_t>(worker.steps.size() - 1));
     }
 
+    void rangesThatOnlyCopyAreNoStepsOfARunWithKernels() {
+        Program program;
+        for (int layer = 0; layer < 8; ++layer)
+            program.range(numbered("Conv2d.cuda ", layer), [&] {
+                const auto correlation = static_cast<uint32_t>(5000 + layer);
+                program.builder.addApi(program.thread, "cudaMemcpyAsync", program.cpuNs,
+                                       program.cpuNs + us, correlation);
+                program.builder.addMemcpy(program.stream, MemcpyKind::HtoD, 1 << 24,
+                                          program.cpuNs + 5 * us, program.cpuNs + 900 * us,
+                                          correlation);
+                program.cpuNs += ms;
+            });
+        program.launch("forward", 100 * us);
+        program.launch("backward", 200 * us);
+        QCOMPARE(program.find().pattern, std::string());
+    }
+
     void rangesThatAreNamedAreAsLongAsTheirWork() {
         Program program;
         for (int step = 0; step < 8; ++step)
