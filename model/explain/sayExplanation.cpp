@@ -96,9 +96,8 @@ class Words {
                 (most == nullptr || each.exposedNs > most->exposedNs))
                 most = &each;
         if (most == nullptr) return {};
-        return fmt::format("; most of it, {}, in {}",
-                           percent(shareOf(most->exposedNs, worker(critical).totalWallNs())),
-                           shortContributorName(most->name));
+        return fmt::format("; what takes most is {}, {}", shortContributorName(most->name),
+                           percent(shareOf(most->exposedNs, worker(critical).totalWallNs())));
     }
 
     std::string where(const Finding& finding) const {
@@ -141,11 +140,8 @@ class Words {
                     "{}{}, {}.",
                     time, what, where(finding), times(finding));
             case Rule::LaunchBound:
-                return fmt::format(
-                    "The GPU waits {} for work to be launched: mostly {}{}; {} kernels a step of "
-                    "{} each.",
-                    time, what, where(finding), countText(kernels(finding.worker)),
-                    timeText(meanKernelNs(finding.worker)));
+                return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", time,
+                                   what, where(finding), kernelsText(finding.worker));
             case Rule::Allocations:
                 return fmt::format(
                     "The GPU waits {} while memory is allocated or freed: mostly {}{}, {}.", time,
@@ -188,6 +184,15 @@ class Words {
             text +=
                 fmt::format(", {}{}", shortContributorName(finding.contributor), where(finding));
         return text + ".";
+    }
+
+    /// "; 21 kernels a step of 13.98 us each"; nothing where no kernel shows.
+    std::string kernelsText(uint32_t index) const {
+        const double perStep = kernels(index);
+        if (perStep == 0) return {};
+        const std::string count = countText(perStep);
+        return fmt::format("; {} kernel{} a step of {} each", count, count == "1" ? "" : "s",
+                           timeText(meanKernelNs(index)));
     }
 
     double kernels(uint32_t index) const {
