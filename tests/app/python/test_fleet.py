@@ -31,7 +31,7 @@ except ImportError as error:
     sys.exit(SKIPPED)
 
 import fleet_jobs  # noqa: E402
-from lanescope.fleet import FleetError, comparing, findings, joining, page, reading, running, words, writing  # noqa: E402
+from lanescope.fleet import FleetError, clock, comparing, findings, joining, page, reading, running, words, writing  # noqa: E402
 
 
 def kill_once(path):
@@ -177,6 +177,31 @@ class Findings(WithNoise):
             key = (row, job.waits["communicator"][place])
             self.assertEqual(job.waits["waited_ns"][place], waited[key])
             self.assertEqual(job.waits["caused_ns"][place], caused.get(key, 0))
+
+    def test_machines_are_laid_on_one_clock_by_what_ends_together(self):
+        summaries, offsets = self.simulated(12).summaries(), (0, 3_000_000, -8_000_000, 500)
+        for rank, summary in enumerate(summaries):
+            summary.facts["startUtcNs"] += offsets[rank // 8]
+
+        def fit(count, seen):
+            """By the median of what a machine's ends differ from the first's."""
+            ends = numpy.full((int(seen["moment"].max()) + 1, count), numpy.nan)
+            ends[seen["moment"], seen["machine"]] = (seen["end_ns"] - seen["end_ns"].min()).astype(float)
+            self.assertTrue((seen["begin_ns"] <= seen["end_ns"]).all())
+            difference = numpy.nanmedian(ends - ends[:, :1], axis=0)
+            return numpy.array([[-difference[place], 0, 0, 1000, len(ends)] for place in range(count)])
+        usual = clock.library_fit
+        try:
+            clock.library_fit = lambda: fit
+            found = joining.join(summaries).clocks
+            clock.library_fit = lambda: None
+            alone = joining.join(summaries).clocks
+        finally:
+            clock.library_fit = usual
+        for offset, each in zip(offsets, found.values()):
+            self.assertEqual(each.method, "collectives")
+            self.assertLess(abs(each.offset_ns + offset), 5000)
+        self.assertEqual({(each.method, each.offset_ns, each.error_ns) for each in alone.values()}, {("clock of the day", 0, 50_000)})
 
     def test_most_ranks_of_a_machine_are_the_machine(self):
         summaries = self.simulated(2).summaries()
