@@ -109,8 +109,7 @@ void addFleet(CLI::App& app, int& exitStatus) {
                       "Talk to a scheduler on another machine without encryption");
     command->add_flag("--print-slurm", options->printsSlurm,
                       "Print how a Dask cluster is started by Slurm, and do nothing else");
-    command->add_flag("--print-kubernetes", options->printsKubernetes,
-                      "The same for Kubernetes");
+    command->add_flag("--print-kubernetes", options->printsKubernetes, "The same for Kubernetes");
     command->footer(
         "Needs Python with the package: pip install 'lanescope[fleet]'. LANESCOPE_PYTHON names "
         "the Python.\n\n"

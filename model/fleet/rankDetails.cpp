@@ -7,8 +7,8 @@
 
 #include "model/fleet/RankDetails.h"
 #include "model/format/Sqlite.h"
-#include "model/format/tables/Recording.h"
 #include "model/format/tableSql.h"
+#include "model/format/tables/Recording.h"
 #include "model/trace/throttleReasons.h"
 
 namespace lanescope::fleet {
@@ -108,8 +108,7 @@ class CollectiveLister {
         call.sharedBy = facts.sharedBy;
         call.step = worker.steps->stepOf(call.gpu ? call.gpu->startNs : call.call.startNs,
                                          call.call.startNs);
-        if (details_.collectives.size() < mostCollectives)
-            details_.collectives.push_back(call);
+        if (details_.collectives.size() < mostCollectives) details_.collectives.push_back(call);
     }
 
     const Trace& trace_;

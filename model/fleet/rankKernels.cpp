@@ -58,9 +58,8 @@ int64_t durationOf(const Trace& trace, uint32_t row) {
 void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerSteps& steps,
                 uint32_t worker, std::vector<StepKernels>& out) {
     std::vector<int64_t> totalNs(trace.strings.size(), 0);
-    forEachKernel(trace, steps, [&](uint32_t row, StringIndex name) {
-        totalNs[name] += durationOf(trace, row);
-    });
+    forEachKernel(trace, steps,
+                  [&](uint32_t row, StringIndex name) { totalNs[name] += durationOf(trace, row); });
     const NameColumns columns = columnsFor(totalNs);
     const size_t width = columns.names.size() + 1;
     const size_t stepCount = steps.steps.size();
@@ -69,10 +68,9 @@ void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerStep
     std::vector<Sum> sums((stepCount + stretch - 1) / stretch * width);
     forEachKernel(trace, steps, [&](uint32_t row, StringIndex name) {
         const uint32_t call = launches.ofKernel[row];
-        const uint32_t step =
-            steps.stepOf(trace.kernels.startNs[row],
-                         call == noIndex ? std::nullopt
-                                         : std::optional<int64_t>(trace.apiCalls.startNs[call]));
+        const uint32_t step = steps.stepOf(
+            trace.kernels.startNs[row],
+            call == noIndex ? std::nullopt : std::optional<int64_t>(trace.apiCalls.startNs[call]));
         if (step != noIndex)
             sums[step / stretch * width + columns.columnOf[name]].add(durationOf(trace, row));
     });

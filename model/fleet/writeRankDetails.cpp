@@ -54,14 +54,13 @@ void writeCollectives(const Database& database, const Trace& trace, const RankDe
     for (const RankCollective& each : details.collectives) {
         const auto gpuNs = each.gpu ? std::optional(each.gpu->startNs) : std::nullopt;
         const auto gpuEndNs = each.gpu ? std::optional(each.gpu->endNs) : std::nullopt;
-        rows.insert(t.worker = each.worker,
-                    t.communicator = static_cast<int64_t>(each.communicator),
-                    t.operation = trace.strings.at(each.operation), t.place = each.place,
-                    t.number = each.number, t.isNumbered = each.isNumbered,
-                    t.bytes = orNull(each.bytes),
-                    t.step = each.step == noIndex ? std::nullopt : std::optional(each.step),
-                    t.callNs = each.call.startNs, t.callEndNs = each.call.endNs, t.gpuNs = gpuNs,
-                    t.gpuEndNs = gpuEndNs, t.sharedBy = each.sharedBy);
+        rows.insert(
+            t.worker = each.worker, t.communicator = static_cast<int64_t>(each.communicator),
+            t.operation = trace.strings.at(each.operation), t.place = each.place,
+            t.number = each.number, t.isNumbered = each.isNumbered, t.bytes = orNull(each.bytes),
+            t.step = each.step == noIndex ? std::nullopt : std::optional(each.step),
+            t.callNs = each.call.startNs, t.callEndNs = each.call.endNs, t.gpuNs = gpuNs,
+            t.gpuEndNs = gpuEndNs, t.sharedBy = each.sharedBy);
     }
 }
 

@@ -57,9 +57,8 @@ class tst_RankDetails : public QObject {
                 if (step == noIndex) continue;
                 const StringIndex name =
                     trace_->launchConfigs[trace_->kernels.config[row]].shortName;
-                auto& [count, totalNs] =
-                    loop[{workerOf(run_, *trace_, worker.process, worker.gpu),
-                          std::string(trace_->strings.at(name)), step}];
+                auto& [count, totalNs] = loop[{workerOf(run_, *trace_, worker.process, worker.gpu),
+                                               std::string(trace_->strings.at(name)), step}];
                 ++count;
                 totalNs += trace_->kernels.endNs[row] - trace_->kernels.startNs[row];
             }

@@ -22,10 +22,13 @@ FAULTS = {
 
 
 class Noise:
-    """What recorded ranks differ by: from step to step, from rank to rank, and their collectives."""
+    """What recorded ranks differ by: from step to step, from rank to rank, and their collectives.
+
+    The ranks of a job run one program, so those of a simulated one take after recordings of one: `programs` has the donors of each.
+    """
 
     def __init__(self, summaries):
-        self.donors, self.moving = [], []
+        self.programs, self.moving = {}, []
         for summary in summaries:
             steps = summary.tables["steps"]
             rows = [steps["worker"] == worker for worker in sorted(set(steps["worker"]))]
@@ -35,9 +38,10 @@ class Noise:
                 compute = steps["compute_ns"][own] / numpy.median(steps["compute_ns"][own])
                 rest = (wall - steps["communication_ns"][own] - steps["compute_ns"][own])
                 if len(wall) >= 4:
-                    self.donors.append((numpy.median(steps["compute_ns"][own]) / usual, compute,
+                    self.programs.setdefault(_program_of(summary), []).append((numpy.median(steps["compute_ns"][own]) / usual, compute,
                                         (rest - numpy.median(rest)) / numpy.median(wall), numpy.median(rest) / numpy.median(wall)))
             self._add_moving(summary.tables["collectives"])
+        self.programs = list(self.programs.values())
         self.moving = numpy.concatenate(self.moving)
 
     def _add_moving(self, calls):
@@ -53,11 +57,17 @@ class Noise:
                 self.moving.append(numpy.clip(least / numpy.median(least), 0.2, 20))
 
 
+def _program_of(summary):
+    """What ran: the script."""
+    return next((word.rsplit("/", 1)[-1] for word in (summary.facts["commandLine"] or "").split() if word.endswith(".py")), "")
+
+
 def _steps_of(noise, random, ranks, steps):
     """Factors of compute and shares of the step that the rest is off, by rank and step, in stretches as they were recorded."""
-    compute, rest, usual = numpy.ones((ranks, steps)), numpy.zeros((ranks, steps)), noise.donors[random.integers(len(noise.donors))][3]
+    donors = noise.programs[random.integers(len(noise.programs))]
+    compute, rest, usual = numpy.ones((ranks, steps)), numpy.zeros((ranks, steps)), donors[random.integers(len(donors))][3]
     for rank in range(ranks):
-        factor, computes, rests, _ = noise.donors[random.integers(len(noise.donors))]
+        factor, computes, rests, _ = donors[random.integers(len(donors))]
         start, place = 0, 0
         while place < steps:
             length = int(random.integers(2, 6))

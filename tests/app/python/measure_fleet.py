@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures of the comparison of many ranks: how often a fault is named, and how long a thousand ranks take.
 
-usage: PYTHONPATH=STAGE measure_fleet.py [--jobs 1000] [--ranks 1024] [--only faults|scale]
+usage: PYTHONPATH=STAGE measure_fleet.py [--jobs 1000] [--ranks 1024] [--only clean|faults|scale]
 
 Prints, by fault and its size, how many of so many simulated jobs list it first and how many name somebody else at all,
 and how many of as many jobs without a fault accuse anybody; then the time and memory of a report on so many ranks.
@@ -40,9 +40,9 @@ def judge(asked):
     return bool(found) and job.is_named(found[0]), any(not job.is_named(each) for each in found)
 
 
-def measure_faults(noise, jobs):
+def measure_faults(noise, jobs, faults):
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        for fault, size in [("", 0.0)] + [(fault, size) for fault, sizes in fleet_jobs.FAULTS.items() for size in sizes]:
+        for fault, size in faults:
             # Seeds that no other row has: clean jobs are others than those with faults.
             first = 1_000_000 * (1 + len(fault)) + int(1000 * size) * 10_000
             results = list(pool.map(judge, [(noise, first + seed, fault, size) for seed in range(jobs)], chunksize=8))
@@ -83,13 +83,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--ranks", type=int, default=1024)
-    parser.add_argument("--only", choices=("faults", "scale"))
+    parser.add_argument("--only", choices=("clean", "faults", "scale"))
     asked = parser.parse_args()
     test_fleet.WithNoise.setUpClass()
     try:
-        if asked.only != "scale":
-            measure_faults(test_fleet.WithNoise.noise, asked.jobs)
-        if asked.only != "faults":
+        if asked.only in (None, "clean"):
+            measure_faults(test_fleet.WithNoise.noise, asked.jobs, [("", 0.0)])
+        if asked.only in (None, "faults"):
+            measure_faults(test_fleet.WithNoise.noise, asked.jobs, [(fault, size) for fault, sizes in fleet_jobs.FAULTS.items() for size in sizes])
+        if asked.only in (None, "scale"):
             measure_scale(test_fleet.WithNoise.noise, test_fleet.WithNoise.schema, asked.ranks)
     finally:
         test_fleet.WithNoise.tearDownClass()

@@ -316,6 +316,24 @@ class Running(WithNoise):
             self.assertEqual(self.report(running.in_cluster(paths, cluster.scheduler_address, task=kill_once), "cluster.sqlite"), alone)
         self.assertTrue((folder / "died").exists())
 
+    def test_a_cluster_with_tls_is_talked_to_by_it(self):
+        try:
+            import dask
+            from distributed import LocalCluster, Security
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout",
+                            "key.pem", "-out", "cert.pem"], cwd=self.folder, check=True, stderr=subprocess.DEVNULL)
+        except (ImportError, OSError) as error:
+            self.skipTest(str(error))
+        tls = {"distributed.comm.require-encryption": True, "distributed.comm.tls.ca-file": str(self.folder / "cert.pem")}
+        tls.update({f"distributed.comm.tls.{who}.{what}": str(self.folder / f"{what}.pem")
+                    for who in ("client", "scheduler", "worker") for what in ("cert", "key")})
+        paths = reading.find(self.written("tls", self.simulated(13, hosts=2, gpus=4, steps=5)))
+        with dask.config.set(tls):
+            with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", protocol="tls", security=Security()) as cluster:
+                self.assertTrue(cluster.scheduler_address.startswith("tls://"))
+                results = running.in_cluster(paths, cluster.scheduler_address)
+        self.assertEqual(len(joining.join(results).ranks), 8)
+
 
 class Words(unittest.TestCase):
     def test_numbers_of_ranks_are_short(self):

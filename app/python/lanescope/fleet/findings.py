@@ -21,7 +21,7 @@ FEWEST_STEPS = 4
 LATE_SHARE = 0.03  # of the usual step: a rank is late in a step
 LATE_SPREADS = 6.0
 FEWEST_LATE = 3
-LEAST_CHANCE = 1e-9  # that a rank is late so often though it is as the others
+LEAST_CHANCE = 1e-6  # that a rank is late so often though it is as the others; a job of many ranks asks some thousand times
 NORMAL = 1.4826  # from a median absolute deviation to a standard deviation
 KERNEL_FACTOR = 1.1
 HOST_SHARE = 0.5  # of its ranks, from which on the host is named instead
@@ -83,7 +83,7 @@ def _is_often_late(lates: numpy.ndarray, counts: numpy.ndarray, place: int) -> b
     """Whether a rank is late more often than chance has it, and than ranks differ in that anyhow: some always are."""
     own, count = int(lates[place]), int(counts[place])
     others = numpy.delete(lates, place)
-    usual = (int(others.sum()) + 1) / max(int(counts.sum()) - count, 1)
+    usual = (int(others.sum()) + 0.5) / max(int(counts.sum()) - count, 1)
     differ = own - float(others.mean()) >= needed(len(lates)) * float(others.std())
     return own >= FEWEST_LATE and differ and chance_of_more(own, count, usual) < LEAST_CHANCE
 
