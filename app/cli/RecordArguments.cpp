@@ -79,6 +79,13 @@ void RecordArguments::addTo(CLI::App& command) {
         "N", 1, mostRepeats)
         ->capture_default_str();
     addWhatIsRecorded(command);
+    command
+        .add_option("--summary", summaries_,
+                    "Also write the summary of the trace, which 'lanescope fleet' reads, into "
+                    "that folder")
+        ->type_name("FOLDER")
+        ->check(CLI::ExistingDirectory.description(""))
+        ->group("Around the recording");
     command.add_flag("--keep-logs", options_.keepLogs, "Leave the agent's logs beside the trace")
         ->group("Around the recording");
     command.add_option("PROGRAM", options_.commandLine, "The program and its arguments")

@@ -22,6 +22,8 @@ class RecordArguments {
     /// What they ask for. Fails with a sentence if two of them contradict each other or one needs
     /// another.
     Result<capture::RecordOptions> options() const;
+    /// The folder that a summary goes to when a recording is closed; empty: none does.
+    const std::string& summaries() const { return summaries_; }
     /// So many traces are asked for, each of a run of its own.
     int repeats() const { return repeats_; }
 
@@ -32,7 +34,8 @@ class RecordArguments {
     Result<agent::WindowOptions> windows() const;
 
     capture::RecordOptions options_;
-    std::string agent_, wait_ = "main", api_ = "filtered", graphs_ = "node", nccl_ = "nvtx";
+    std::string summaries_, agent_, wait_ = "main", api_ = "filtered", graphs_ = "node",
+                                    nccl_ = "nvtx";
     std::string delay_, duration_, range_, steps_, stepRange_, kill_ = "no";
     bool noCuda_ = false, noNvtx_ = false, noSample_ = false;
     uint64_t maximumBytes_ = 0, reserveBytes_ = agent::usualReserve;

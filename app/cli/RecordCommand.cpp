@@ -51,7 +51,7 @@ void addRecord(CLI::App& app, int& exitStatus) {
             exitStatus = exitUsage;
             return;
         }
-        options->closing = closeRecorded();
+        options->closing = closeRecorded(arguments->summaries());
         exitStatus = runRecord(*options, arguments->repeats());
     });
 }

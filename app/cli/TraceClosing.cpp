@@ -27,17 +27,43 @@ Result<void> TraceClosing::load(const std::filesystem::path& file) {
     return {};
 }
 
-Result<void> TraceClosing::storeSummary(Database& database) {
-    if (auto loaded = load(database.path()); !loaded) return loaded;
-    if (auto announced = announceSeal(database); !announced) return announced;
+Result<void> TraceClosing::sumUp(const Database& database) {
     const auto report = [this](double fraction) {
         return !progress_ ||
                progress_(afterLoad + fraction * (afterSummary - afterLoad), "summing up the steps");
     };
-    const Result<compare::RunSummary> summary = compare::summarizeRun(*trace_, {}, report);
+    Result<compare::RunSummary> summary = compare::summarizeRun(*trace_, {}, report);
     if (!summary) return fail(summary.error());
-    if (summary->isEmpty()) return {};
-    return compare::writeRunSummary(database, *summary);
+    Result<fleet::RankDetails> details = fleet::rankDetails(*trace_, *summary);
+    if (!details) return fail(details.error());
+    details->clocks = fleet::readClocks(database, *trace_, *summary);
+    summary_ = std::move(*summary);
+    details_ = std::move(*details);
+    return {};
+}
+
+Result<void> TraceClosing::storeSummary(Database& database) {
+    if (auto loaded = load(database.path()); !loaded) return loaded;
+    if (auto announced = announceSeal(database); !announced) return announced;
+    if (auto summed = sumUp(database); !summed) return summed;
+    if (summary_.isEmpty()) return {};
+    if (auto written = compare::writeRunSummary(database, summary_); !written) return written;
+    return fleet::writeRankDetails(database, *trace_, *details_, true);
+}
+
+Result<void> TraceClosing::writeSummary(const std::filesystem::path& file,
+                                        const std::filesystem::path& name,
+                                        const std::filesystem::path& folder) {
+    if (!trace_)
+        if (auto loaded = load(file); !loaded) return loaded;
+    if (!details_) {
+        const Result<Database> database = Database::openReadOnly(file);
+        if (!database) return fail(database.error());
+        if (auto summed = sumUp(*database); !summed) return summed;
+    }
+    if (summary_.isEmpty()) return {};
+    return fleet::writeSummaryFile(folder / fleet::summaryName(name), *trace_, summary_, *details_,
+                                   true);
 }
 
 Result<void> TraceClosing::writeIndex(const std::filesystem::path& file,

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 
+#include "model/compare/RunSummary.h"
+#include "model/fleet/RankDetails.h"
 #include "model/format/Result.h"
 #include "model/load/loadTrace.h"
 #include "model/trace/Trace.h"
@@ -28,6 +31,11 @@ class TraceClosing {
     /// stores its summary, in one transaction. Of a run without work of a GPU there is none.
     Result<void> storeSummary(Database& database);
 
+    /// Writes the same summary into a file of its own, in `folder`, for a trace called `name`;
+    /// makes it of `file` if `storeSummary` has not. Nothing of a run without work of a GPU.
+    Result<void> writeSummary(const std::filesystem::path& file, const std::filesystem::path& name,
+                              const std::filesystem::path& folder);
+
     /// Writes the index of `file`, which will not change any more and is going to be called `name`;
     /// small ones get none (`OpenOptions`). Reads the file if `storeSummary` has not. Gives the
     /// memory of the trace back.
@@ -35,10 +43,13 @@ class TraceClosing {
 
   private:
     Result<void> load(const std::filesystem::path& file);
+    Result<void> sumUp(const Database& database);
 
     LoadProgress progress_;
     LoadOptions options_;
     TracePtr trace_;
+    compare::RunSummary summary_;
+    std::optional<fleet::RankDetails> details_;  ///< Of `summary_`, once it is made.
 };
 
 }  // namespace lanescope::cli

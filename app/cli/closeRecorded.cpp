@@ -72,7 +72,7 @@ class Closing {
 
 }  // namespace
 
-capture::ClosingSteps closeRecorded() {
+capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
     // Not before there is something to close, since the line counts the time from then.
     const auto closing = std::make_shared<std::unique_ptr<Closing>>();
     const auto begun = [closing]() -> Closing& {
@@ -83,13 +83,18 @@ capture::ClosingSteps closeRecorded() {
     steps.add = [begun](Database& database) {
         begun().run([&](TraceClosing& trace) { return trace.storeSummary(database); });
     };
-    steps.settled = [begun, closing](const std::filesystem::path& file,
-                                     const std::filesystem::path& name) {
+    steps.settled = [begun, closing, summaries](const std::filesystem::path& file,
+                                                const std::filesystem::path& name) {
         // Also of a recording that is wanted no longer than this: it is the last that is written.
         const Result<void> sealed = sealPages(file);
+        if (!summaries.empty())
+            begun().run(
+                [&](TraceClosing& trace) { return trace.writeSummary(file, name, summaries); });
+        const std::optional<Error> ofSummary = summaries.empty() ? std::nullopt : begun().problem();
         begun().run([&](TraceClosing& trace) { return trace.writeIndex(file, name); });
         const std::optional<Error> problem = begun().problem();
         closing->reset();  // and with it the line
+        if (ofSummary) reportWarning(ofSummary->sentence);
         if (problem) reportWarning(problem->sentence);
         if (!sealed) reportWarning(sealed.error().sentence);
     };

@@ -14,11 +14,13 @@
 #include "app/cli/CompareCommand.h"
 #include "app/cli/ExplainCommand.h"
 #include "app/cli/ExportCommand.h"
+#include "app/cli/FleetCommand.h"
 #include "app/cli/IndexCommand.h"
 #include "app/cli/InfoCommand.h"
 #include "app/cli/Output.h"
 #include "app/cli/SqlCommand.h"
 #include "app/cli/StatsCommand.h"
+#include "app/cli/SummarizeCommand.h"
 #include "app/cli/ViewCommand.h"
 #include "app/cli/valueLists.h"
 #include "app/cli/versionText.h"
@@ -145,6 +147,8 @@ int run(int argc, char** argv) {
 #endif
     addExport(app, exitStatus);
     addIndex(app, exitStatus);
+    addSummarize(app, exitStatus);
+    addFleet(app, exitStatus);
     addCheck(app, exitStatus);
     addView(app, exitStatus);
     if (argc < 2) {

@@ -29,6 +29,12 @@ from lanescope.needs import GLIBC, why_not_here
 HERE = Path(__file__).parent
 
 
+def _extras(extras: dict) -> list:
+    """What is needed for a part of the package that is asked for by its name: pip install lanescope[fleet]."""
+    return [field for name, needs in extras.items() for field in
+            [("Provides-Extra", name), *(("Requires-Dist", f'{need}; extra == "{name}"') for need in needs)]]
+
+
 def describe(version: str, licences: list[str]) -> str:
     """The file METADATA: pyproject.toml and the page beside it."""
     import tomllib  # Not where pip may read this.
@@ -44,6 +50,7 @@ def describe(version: str, licences: list[str]) -> str:
         ("Keywords", ",".join(project["keywords"])),
         *(("Classifier", classifier) for classifier in project["classifiers"]),
         ("Requires-Python", project["requires-python"]),
+        *_extras(project["optional-dependencies"]),
         ("Description-Content-Type", "text/markdown"),
     ]
     page = (HERE / project["readme"]).read_text()

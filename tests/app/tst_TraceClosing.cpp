@@ -11,6 +11,7 @@
 #include "model/compare/storedSummary.h"
 #include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/allTables.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
 #include "model/load/sqliteFormats.h"
@@ -107,6 +108,25 @@ class tst_TraceClosing : public QObject {
         const std::optional<RunSummary> once = readRunSummary(unfinished());
         close(closing);
         QVERIFY(once && readRunSummary(unfinished()) == once);
+    }
+
+    void aSummaryInAFileOfItsOwnIsTheOneThatIsStored() {
+        TraceClosing closing({});
+        close(closing);
+        // By one that has not stored it, and must read the trace for it.
+        std::filesystem::create_directory(*folder_ / "made");
+        TraceClosing later({});
+        QVERIFY(later.writeSummary(unfinished(), trace(), *folder_ / "made").has_value());
+        const std::filesystem::path made = *folder_ / "made" / "run.lanescope-summary";
+        const Result<Database> own = Database::openReadOnly(made);
+        const Result<Database> stored = Database::openReadOnly(unfinished());
+        QVERIFY(own.has_value() && stored.has_value());
+        for (const tables::Table* table : tables::storedTables()) {
+            QVERIFY2(own->rowCount(table->tableName()) == stored->rowCount(table->tableName()),
+                     table->tableName());
+        }
+        QVERIFY(stored->rowCount("LANESCOPE_STORED_KERNELS") > 0);
+        QVERIFY(!later.writeSummary(unfinished(), trace(), *folder_ / "nowhere").has_value());
     }
 
     void whoeverCancelsKeepsTheTrace() {

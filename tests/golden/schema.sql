@@ -677,3 +677,61 @@ CREATE TABLE LANESCOPE_STORED_OUTLIERS (
     "contributor" TEXT NOT NULL,
     "path" TEXT NOT NULL
 );
+CREATE TABLE LANESCOPE_STORED_PLACES (
+    "worker" INTEGER NOT NULL,
+    "host" TEXT,
+    "bootId" TEXT,
+    "localRank" INTEGER,
+    "worldSize" INTEGER,
+    "gpuUuid" TEXT,
+    "startNs" INTEGER NOT NULL,
+    "endNs" INTEGER NOT NULL,
+    "clockErrorNs" INTEGER,
+    "clockMostErrorNs" INTEGER
+);
+CREATE TABLE LANESCOPE_STORED_CLOCKS (
+    "worker" INTEGER NOT NULL,
+    "realtimeNs" INTEGER,
+    "monotonicNs" INTEGER
+);
+CREATE TABLE LANESCOPE_STORED_COMMUNICATORS (
+    "worker" INTEGER NOT NULL,
+    "communicator" INTEGER NOT NULL,
+    "name" TEXT,
+    "rank" INTEGER,
+    "ranks" INTEGER,
+    "calls" INTEGER NOT NULL
+);
+CREATE TABLE LANESCOPE_STORED_COLLECTIVES (
+    "worker" INTEGER NOT NULL,
+    "communicator" INTEGER NOT NULL,
+    "operation" TEXT NOT NULL,
+    "place" INTEGER NOT NULL,
+    "number" INTEGER NOT NULL,
+    "isNumbered" INTEGER NOT NULL,
+    "bytes" INTEGER,
+    "step" INTEGER,
+    "callNs" INTEGER NOT NULL,
+    "callEndNs" INTEGER NOT NULL,
+    "gpuNs" INTEGER,
+    "gpuEndNs" INTEGER,
+    "sharedBy" INTEGER NOT NULL
+);
+CREATE TABLE LANESCOPE_STORED_KERNELS (
+    "worker" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "step" INTEGER NOT NULL,
+    "steps" INTEGER NOT NULL,
+    "count" INTEGER NOT NULL,
+    "totalNs" INTEGER NOT NULL,
+    "mostNs" INTEGER NOT NULL
+);
+CREATE TABLE LANESCOPE_STORED_COUNTERS (
+    "key" TEXT NOT NULL,
+    "gpuId" INTEGER,
+    "link" INTEGER,
+    "device" TEXT,
+    "mean" REAL NOT NULL,
+    "least" REAL NOT NULL,
+    "greatest" REAL NOT NULL
+);

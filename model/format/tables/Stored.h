@@ -6,7 +6,9 @@
 namespace lanescope::tables {
 
 // What is made of the events when a recording is closed, so that no events are read for it later.
-// One family with one version, `storedVersion`; `model/compare` writes and reads it.
+// One family with one version, `storedVersion`; `model/compare` writes and reads what a comparison
+// needs, `model/fleet` writes what a comparison of many ranks needs beside that. The same tables in
+// a file of their own are a rank's summary.
 
 struct StoredFacts : TableOf<StoredFacts> {
     constexpr StoredFacts()
@@ -105,5 +107,94 @@ struct StoredOutliers : TableOf<StoredOutliers> {
     Text<"path"> path{this, "NVTX ranges around that"};
 };
 inline constexpr StoredOutliers storedOutliers;
+
+struct StoredPlaces : TableOf<StoredPlaces> {
+    constexpr StoredPlaces()
+        : TableOf("LANESCOPE_STORED_PLACES", "where a worker ran, and on which clock") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    OptionalText<"host"> host{this, "name of the machine; several may have one name"};
+    OptionalText<"bootId"> bootId{this, "of the machine's last start, by which it is told apart"};
+    OptionalInteger<"localRank"> localRank{this, "rank among the processes of its host"};
+    OptionalInteger<"worldSize"> worldSize{this, "how many ranks the job has"};
+    OptionalText<"gpuUuid"> gpuUuid{this, "which GPU it is, wherever it is plugged in"};
+    Integer<"startNs"> startNs{this, "first event of its process, ns"};
+    Integer<"endNs"> endNs{this, "last event or end of its process, ns"};
+    OptionalInteger<"clockErrorNs"> clockErrorNs{
+        this, "how far the kernel thought the clock off when the trace was closed, ns"};
+    OptionalInteger<"clockMostErrorNs"> clockMostErrorNs{this, "how far it may have been, ns"};
+};
+inline constexpr StoredPlaces storedPlaces;
+
+struct StoredClocks : TableOf<StoredClocks> {
+    constexpr StoredClocks()
+        : TableOf("LANESCOPE_STORED_CLOCKS", "the same moment on the clocks of a worker's host") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    OptionalInteger<"realtimeNs"> realtimeNs{this, "since 1970, ns"};
+    OptionalInteger<"monotonicNs"> monotonicNs{this, "the system's monotonic clock, ns"};
+};
+inline constexpr StoredClocks storedClocks;
+
+struct StoredCommunicators : TableOf<StoredCommunicators> {
+    constexpr StoredCommunicators()
+        : TableOf("LANESCOPE_STORED_COMMUNICATORS", "an NCCL communicator that a worker is in") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    Integer<"communicator"> communicator{this, "NCCL's hash, the same in all of its ranks"};
+    OptionalText<"name"> name{this, "as the program calls it"};
+    OptionalInteger<"rank"> rank{this, "of the worker in it; NULL if NCCL did not tell"};
+    OptionalInteger<"ranks"> ranks{this, "how many it has; NULL if NCCL did not tell"};
+    Integer<"calls"> calls{this, "recorded, those that are not listed too"};
+};
+inline constexpr StoredCommunicators storedCommunicators;
+
+struct StoredCollectives : TableOf<StoredCollectives> {
+    constexpr StoredCollectives()
+        : TableOf("LANESCOPE_STORED_COLLECTIVES", "an NCCL call of a worker, by start") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    Integer<"communicator"> communicator{this, "as in LANESCOPE_STORED_COMMUNICATORS"};
+    Text<"operation"> operation{this, "\"AllReduce\", \"Send\""};
+    Integer<"place"> place{this, "among the recorded calls of this communicator, from 0"};
+    Integer<"number"> number{this, "among those of its operation, from 0"};
+    Integer<"isNumbered"> isNumbered{this, "1: NCCL counted; 0: counted since recording began"};
+    OptionalInteger<"bytes"> bytes{this, "as the rank passed them"};
+    OptionalInteger<"step"> step{this, "place of the step that called it; NULL outside of steps"};
+    Integer<"callNs"> callNs{this, "when it was called, ns"};
+    Integer<"callEndNs"> callEndNs{this, "when the call came back, ns"};
+    OptionalInteger<"gpuNs"> gpuNs{this, "when its kernel began, ns; NULL if not known"};
+    OptionalInteger<"gpuEndNs"> gpuEndNs{this, "when its kernel ended, ns"};
+    Integer<"sharedBy"> sharedBy{this, "how many calls that kernel works for"};
+};
+inline constexpr StoredCollectives storedCollectives;
+
+struct StoredKernels : TableOf<StoredKernels> {
+    constexpr StoredKernels()
+        : TableOf("LANESCOPE_STORED_KERNELS", "the kernels of one name in a stretch of steps") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    Text<"name"> name{this, "short name; empty: all that are not listed"};
+    Integer<"step"> step{this, "place of the first step"};
+    Integer<"steps"> steps{this, "how many steps"};
+    Integer<"count"> count{this, "how many kernels"};
+    Integer<"totalNs"> totalNs{this, "their durations, ns"};
+    Integer<"mostNs"> mostNs{this, "the longest, ns"};
+};
+inline constexpr StoredKernels storedKernels;
+
+struct StoredCounters : TableOf<StoredCounters> {
+    constexpr StoredCounters()
+        : TableOf("LANESCOPE_STORED_COUNTERS", "a counter from the first step to the last") {}
+
+    Text<"key"> key{this, "as in LANESCOPE_COUNTERS"};
+    OptionalInteger<"gpuId"> gpuId{this, "the GPU; NULL for the machine"};
+    OptionalInteger<"link"> link{this, "number of the NVLink"};
+    OptionalText<"device"> device{this, "disk or network interface"};
+    Real<"mean"> mean{this, "over time; of flags the share of time that any is set that slows"};
+    Real<"least"> least{this, "the least"};
+    Real<"greatest"> greatest{this, "the greatest; of flags all that were set"};
+};
+inline constexpr StoredCounters storedCounters;
 
 }  // namespace lanescope::tables

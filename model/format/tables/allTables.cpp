@@ -47,9 +47,10 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      &syncTypes, &diagnosticSeverities, &diagnosticSources, &diagnosticClocks, &eventTypes,
      &eventClasses, &memcpyKinds, &memoryKinds});
 
-constexpr std::array inStored =
-    std::to_array<const Table*>({&storedFacts, &storedHealth, &storedWorkers, &storedSteps,
-                                 &storedParts, &storedContributors, &storedOutliers});
+constexpr std::array inStored = std::to_array<const Table*>(
+    {&storedFacts, &storedHealth, &storedWorkers, &storedSteps, &storedParts, &storedContributors,
+     &storedOutliers, &storedPlaces, &storedClocks, &storedCommunicators, &storedCollectives,
+     &storedKernels, &storedCounters});
 
 }  // namespace
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/FleetCommand.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/cli/Command.h"
+#include "model/system/process.h"
+
+namespace lanescope::cli {
+
+namespace {
+
+constexpr const char* pythonVariable = "LANESCOPE_PYTHON";
+constexpr const char* usualPython = "python3";
+constexpr const char* programVariable = "LANESCOPE_PROGRAM";
+
+/// Says in one sentence what is missing, where Python would show where it looked.
+constexpr const char* start =
+    "import sys\n"
+    "try:\n"
+    "    from lanescope.fleet.command import main\n"
+    "except ImportError as error:\n"
+    "    sys.exit(f'lanescope: The comparison of many ranks is written in Python, and "
+    "{sys.executable} does not have it ({error}): pip install \"lanescope[fleet]\", or name "
+    "another Python in LANESCOPE_PYTHON.')\n"
+    "main(sys.argv[1:])\n";
+
+/// Returns only if that fails.
+Error becomePython(const std::vector<std::string>& words) {
+    const char* named = std::getenv(pythonVariable);
+    const std::string python = named != nullptr && *named != '\0' ? named : usualPython;
+    if (const std::filesystem::path self = system::ownProgram(); !self.empty())
+        ::setenv(programVariable, self.c_str(), 1);
+    std::vector<char*> arguments{const_cast<char*>(python.c_str()), const_cast<char*>("-c"),
+                                 const_cast<char*>(start)};
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    ::execvp(python.c_str(), arguments.data());
+    return {fmt::format("Cannot start {}: {}. Name a Python that has the package lanescope in {}.",
+                        python, std::strerror(errno), pythonVariable)};
+}
+
+struct FleetOptions {
+    std::string folder, other, output, html, roles, scheduler;
+    int workers = 0;
+    bool isForced = false, printsSlurm = false, printsKubernetes = false, isUnsafe = false;
+
+    std::vector<std::string> words() const {
+        std::vector<std::string> all{folder};
+        if (!other.empty()) all = {folder, other};
+        const auto add = [&](const char* name, const std::string& value) {
+            if (!value.empty()) all.insert(all.end(), {name, value});
+        };
+        add("--output", output);
+        add("--html", html);
+        add("--roles", roles);
+        add("--scheduler", scheduler);
+        if (workers > 0) add("--workers", std::to_string(workers));
+        if (isForced) all.emplace_back("--force");
+        if (isUnsafe) all.emplace_back("--without-tls");
+        if (printsSlurm) all.emplace_back("--print-slurm");
+        if (printsKubernetes) all.emplace_back("--print-kubernetes");
+        return all;
+    }
+};
+
+}  // namespace
+
+void addFleet(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<FleetOptions>();
+    auto folders = std::make_shared<std::vector<std::string>>();
+    CLI::App* command = app.add_subcommand(
+        "fleet", "Find the slow ranks, links and hosts of a job from the summaries of its ranks");
+    command
+        ->add_option("FOLDER", *folders,
+                     "A folder with the summaries or traces of a job's ranks; two jobs are "
+                     "compared")
+        ->required()
+        ->expected(1, 2);
+    command
+        ->add_option("-o,--output", options->output,
+                     "The report as an SQLite file (default: fleet.sqlite)")
+        ->type_name("FILE");
+    command->add_option("--html", options->html, "Also the report as a page")->type_name("FILE");
+    command->add_flag("--force", options->isForced, "Overwrite what exists");
+    command
+        ->add_option("--roles", options->roles,
+                     "Which ranks do the same work: a CSV file with the columns rank and role "
+                     "(default: by the communicators that they are in)")
+        ->type_name("FILE");
+    command
+        ->add_option("--workers", options->workers,
+                     "How many processes of this machine read (default: one a core)")
+        ->type_name("N");
+    command
+        ->add_option("--scheduler", options->scheduler,
+                     "Have a Dask cluster read instead: the address of its scheduler, or the file "
+                     "that tells it")
+        ->type_name("ADDRESS");
+    command->add_flag("--without-tls", options->isUnsafe,
+                      "Talk to a scheduler on another machine without encryption");
+    command->add_flag("--print-slurm", options->printsSlurm,
+                      "Print how a Dask cluster is started by Slurm, and do nothing else");
+    command->add_flag("--print-kubernetes", options->printsKubernetes, "The same for Kubernetes");
+    command->footer(
+        "Needs Python with the package: pip install 'lanescope[fleet]'. LANESCOPE_PYTHON names "
+        "the Python.\n\n"
+        "Examples:\n"
+        "  lanescope fleet summaries -o fleet.sqlite --html fleet.html\n"
+        "  lanescope fleet yesterday today -o both.sqlite\n"
+        "  lanescope fleet summaries --scheduler tls://node0:8786");
+    command->callback([options, folders, &exitStatus] {
+        options->folder = folders->front();
+        if (folders->size() > 1) options->other = folders->back();
+        exitStatus = reportFailure(becomePython(options->words()));
+    });
+}
+
+}  // namespace lanescope::cli

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/SummarizeCommand.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "app/cli/Command.h"
+#include "app/cli/loadForCommand.h"
+#include "model/fleet/RankDetails.h"
+#include "model/format/Sqlite.h"
+#include "model/load/TraceFormat.h"
+
+namespace lanescope::cli {
+
+namespace {
+
+struct SummarizeOptions {
+    std::vector<std::string> files;
+    std::string folder;
+};
+
+Result<std::filesystem::path> summarize(const std::filesystem::path& file,
+                                        const std::filesystem::path& folder) {
+    const Result<TracePtr> trace = loadForCommand(file);
+    if (!trace) return fail(trace.error());
+    const Result<compare::RunSummary> run = compare::summarizeRun(**trace);
+    if (!run) return fail(run.error());
+    if (run->isEmpty()) return fail("{} has no work of a GPU to sum up.", file.string());
+    Result<fleet::RankDetails> details = fleet::rankDetails(**trace, *run);
+    if (!details) return fail(details.error());
+    // Only traces of ours have clocks; of another format there are none.
+    if (const Result<Database> database = Database::openReadOnly(file))
+        details->clocks = fleet::readClocks(*database, **trace, *run);
+    const std::filesystem::path path = folder / fleet::summaryName(file);
+    if (auto written = fleet::writeSummaryFile(path, **trace, *run, *details, false); !written)
+        return fail(written.error());
+    return path;
+}
+
+/// Each for itself: one that fails is said and keeps no other from being made.
+int runSummarize(const SummarizeOptions& options) {
+    std::error_code error;
+    if (!options.folder.empty()) std::filesystem::create_directories(options.folder, error);
+    if (error)
+        return reportFailure(
+            {fmt::format("Cannot make the folder {}: {}.", options.folder, error.message())});
+    int status = exitOk;
+    for (const std::string& file : options.files) {
+        const std::filesystem::path folder = options.folder.empty()
+                                                 ? std::filesystem::path(file).parent_path()
+                                                 : std::filesystem::path(options.folder);
+        const Result<std::filesystem::path> made = summarize(file, folder);
+        if (made)
+            say(fmt::format("The summary is {}.", made->string()));
+        else
+            status = reportFailure(made.error());
+    }
+    return status;
+}
+
+}  // namespace
+
+void addSummarize(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<SummarizeOptions>();
+    CLI::App* command = app.add_subcommand(
+        "summarize", "Write what a comparison of many ranks needs of a trace into a small file");
+    command->add_option("FILE", options->files, readableFormats())->required();
+    command
+        ->add_option("-o,--output", options->folder,
+                     "The folder for the summaries (default: beside each trace)")
+        ->type_name("FOLDER");
+    command->footer(
+        "A summary is called as its trace with the ending .lanescope-summary, holds up to some "
+        "megabytes and is read\nwithout the trace. 'lanescope record --summary FOLDER' writes it "
+        "when a recording is closed; 'lanescope fleet'\nreads it.\n\n"
+        "Examples:\n"
+        "  lanescope summarize run.0.sqlite\n"
+        "  lanescope summarize run.*.sqlite -o summaries");
+    command->callback([options, &exitStatus] { exitStatus = runSummarize(*options); });
+}
+
+}  // namespace lanescope::cli

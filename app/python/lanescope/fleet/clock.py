@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One clock for all machines of a job.
+
+Who is last in a collective, and how long the others wait, needs none: a collective ends everywhere at nearly the same moment,
+so the last to enter is who is in it for the shortest time. Only what is laid side by side on one axis of time does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import NamedTuple
+
+import numpy
+
+from lanescope.fleet.reading import NONE
+
+MOST_SIGHTINGS = 200_000
+
+
+class MachineClock(NamedTuple):
+    """What to add to a machine's time of the day at `origin_ns`, and how sure that is; `error_ns` is NONE if nobody knows."""
+
+    offset_ns: int
+    drift_ppb: int
+    error_ns: int
+    method: str
+    origin_ns: int = 0
+
+
+# When each machine began and ended the collectives in which several of them took part, by its own time of the day. Where
+# there are very many, every so manieth counts.
+SIGHTINGS = """
+    WITH shared AS (SELECT communicator, operation, number FROM groups JOIN calls USING (communicator, operation, number)
+                    JOIN places USING (row) GROUP BY ALL HAVING count(DISTINCT machine) > 1),
+         numbered AS (SELECT *, ROW_NUMBER() OVER (ORDER BY number, communicator, operation) - 1 AS moment, count(*) OVER () AS moments FROM shared)
+    SELECT moment::UINTEGER AS moment, machine::UINTEGER AS machine, start_utc_ns + end_ns - ns AS begin_ns, start_utc_ns + end_ns AS end_ns
+    FROM numbered JOIN calls USING (communicator, operation, number) JOIN places USING (row)
+    WHERE moment % greatest(1, (moments * $1 // $2)::BIGINT) = 0 ORDER BY moment, row"""
+
+
+def sightings(ranks: list, machines: list, database) -> dict:
+    """Columns moment, machine, begin_ns, end_ns, of what several machines saw together."""
+    database.register("given", {"row": numpy.array([rank.row for rank in ranks], dtype=numpy.int32),
+                                "machine": numpy.array([machines.index(rank.machine) for rank in ranks], dtype=numpy.int32),
+                                "start_utc_ns": numpy.array([rank.start_utc_ns for rank in ranks], dtype=numpy.int64)})
+    database.execute("CREATE TEMP TABLE places AS SELECT * FROM given")
+    database.unregister("given")
+    return database.execute(SIGHTINGS, [len(machines), MOST_SIGHTINGS]).fetchnumpy()
+
+
+def library_fit():
+    """The fit of the compiled library, as the program merges traces by; None if this library has none.
+
+    It takes how many clocks there are and the columns of `sightings`, and gives for each clock offset, origin, drift and error
+    against the first, and by how many moments it was found.
+    """
+    from lanescope._library import Error, load
+    try:
+        function = load("python", "lanescopeAbi", 3).lanescopeFitClocks
+    except (OSError, Error, AttributeError, ImportError):
+        return None
+    function.restype = ctypes.c_bool
+
+    def fit(count: int, columns: dict) -> numpy.ndarray:
+        arrays = [numpy.ascontiguousarray(columns[name], dtype=kind) for name, kind in (
+            ("moment", numpy.uint32), ("machine", numpy.uint32), ("begin_ns", numpy.int64), ("end_ns", numpy.int64))]
+        made = numpy.zeros((count, 5))
+        done = function(ctypes.c_uint32(count), ctypes.c_int64(len(arrays[0])), *(array.ctypes.data_as(ctypes.c_void_p) for array in arrays),
+                        made.ctypes.data_as(ctypes.c_void_p))
+        return made if done else numpy.zeros((count, 5))
+    return fit
+
+
+def between_machines(ranks: list, database, fit=None) -> dict:
+    """The clock of each machine. `database` has the tables `calls` and `groups`. This is the only place that asks for it.
+
+    Where machines share collectives and the compiled library can fit clocks by them, that counts; else each machine's own
+    clock of the day, which is as exact as the network time that keeps it, with the kernel's own estimate as the error.
+    """
+    machines = sorted({rank.machine for rank in ranks})
+    fit = fit or (library_fit() if len(machines) > 1 else None)
+    seen = sightings(ranks, machines, database) if fit else {"moment": ()}
+    fitted = fit(len(machines), seen) if len(seen["moment"]) else None
+    found = {}
+    for place, machine in enumerate(machines):
+        if fitted is not None and fitted[place][4] > 0:
+            offset, origin, drift, error, _ = fitted[place]
+            found[machine] = MachineClock(round(offset), round(1e9 * drift), round(error), "collectives", round(origin))
+        else:
+            errors = [rank.clock_error_ns for rank in ranks if rank.machine == machine]
+            found[machine] = MachineClock(0, 0, max(errors, default=NONE), "clock of the day")
+    return found

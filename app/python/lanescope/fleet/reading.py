@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One summary of a rank, read as a file that nobody vouches for.
+
+A task is a pure function of its file: it may run anywhere, again, and in any order.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy
+
+VERSION = 11  # `storedVersion` of model/compare/storedSummary.h
+APPLICATION = 0x4C4E5352
+SUMMARY = ".lanescope-summary"
+TRACES = (".sqlite", ".sqlite.gz", ".json", ".json.gz")
+NONE = -(1 << 63)  # a number that is not known
+MOST_ROWS = 4_000_000
+MOST_TEXT = 4096
+MOST_SECONDS = 120
+
+COMMUNICATION = ("exposed_communication", "waiting_for_ranks")
+# What a rank does itself, in the groups that are compared; what is in none of these is launching.
+OWN = {
+    "compute": ("compute", "memset"),
+    "copies": ("exposed_ptop", "exposed_htod", "exposed_dtoh", "exposed_dtod", "exposed_other_copy"),
+    "loading": ("data_loading_idle",),
+}
+
+TABLES = ("", "_HEALTH", "_WORKERS", "_STEPS", "_PARTS", "_PLACES", "_COMMUNICATORS", "_COLLECTIVES", "_KERNELS", "_COUNTERS")
+
+
+def _listed(names: tuple) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+# By table: its query, and of each column its kind: i number, t text, r real number.
+QUERIES = {
+    "workers": ("""
+        SELECT w.worker, coalesce(w.rank, {none}), w.pid, w.gpuId, coalesce(w.gpuName, ''), w.endedAbnormally,
+            coalesce(p.host, ''), coalesce(p.bootId, ''), coalesce(p.localRank, {none}), coalesce(p.worldSize, {none}),
+            coalesce(p.gpuUuid, ''), coalesce(p.startNs, 0), coalesce(p.endNs, 0),
+            coalesce(p.clockErrorNs, {none}), coalesce(p.clockMostErrorNs, {none})
+        FROM LANESCOPE_STORED_WORKERS w LEFT JOIN LANESCOPE_STORED_PLACES p ON p.worker = w.worker
+        ORDER BY w.worker""",
+        {"worker": "i", "rank": "i", "pid": "i", "gpu": "i", "gpu_name": "t", "ended_abnormally": "i", "host": "t", "boot": "t",
+         "local_rank": "i", "world_size": "i", "gpu_uuid": "t", "start_ns": "i", "end_ns": "i",
+         "clock_error_ns": "i", "clock_most_error_ns": "i"}),
+    "steps": (f"""
+        SELECT s.worker, s.number, s.startNs, s.wallNs, coalesce(p.communication, 0), coalesce(p.compute, 0),
+            coalesce(p.copies, 0), coalesce(p.loading, 0)
+        FROM (SELECT worker, number, startNs, wallNs, ROW_NUMBER() OVER (PARTITION BY worker ORDER BY rowid) - 1 AS place
+              FROM LANESCOPE_STORED_STEPS) s
+        LEFT JOIN (SELECT worker, step, SUM(CASE WHEN part IN ({_listed(COMMUNICATION)}) THEN ns ELSE 0 END) AS communication,
+                       {', '.join(f"SUM(CASE WHEN part IN ({_listed(parts)}) THEN ns ELSE 0 END) AS {name}" for name, parts in OWN.items())}
+                   FROM LANESCOPE_STORED_PARTS GROUP BY worker, step) p ON p.worker = s.worker AND p.step = s.place
+        ORDER BY s.worker, s.place""",
+        {"worker": "i", "step": "i", "start_ns": "i", "wall_ns": "i", "communication_ns": "i", "compute_ns": "i",
+         "copies_ns": "i", "loading_ns": "i"}),
+    "communicators": ("""
+        SELECT worker, communicator, coalesce(name, ''), coalesce(rank, {none}), coalesce(ranks, {none}), calls
+        FROM LANESCOPE_STORED_COMMUNICATORS ORDER BY worker, communicator""",
+        {"worker": "i", "communicator": "i", "name": "t", "position": "i", "size": "i", "calls": "i"}),
+    "collectives": ("""
+        SELECT c.worker, c.communicator, c.operation, c.place, c.number, c.isNumbered, coalesce(c.bytes, {none}),
+            coalesce(s.number, {none}), c.callNs, coalesce(c.gpuNs, {none}), coalesce(c.gpuEndNs, {none}), c.sharedBy
+        FROM LANESCOPE_STORED_COLLECTIVES c
+        LEFT JOIN (SELECT worker, number, ROW_NUMBER() OVER (PARTITION BY worker ORDER BY rowid) - 1 AS place
+                   FROM LANESCOPE_STORED_STEPS) s ON s.worker = c.worker AND s.place = c.step
+        ORDER BY c.rowid""",
+        {"worker": "i", "communicator": "i", "operation": "t", "place": "i", "number": "i", "is_numbered": "i", "bytes": "i",
+         "step": "i", "call_ns": "i", "gpu_ns": "i", "gpu_end_ns": "i", "shared_by": "i"}),
+    "kernels": ("""
+        SELECT worker, name, SUM(count), SUM(totalNs), MAX(mostNs) FROM LANESCOPE_STORED_KERNELS
+        GROUP BY worker, name ORDER BY worker, name""",
+        {"worker": "i", "name": "t", "count": "i", "total_ns": "i", "most_ns": "i"}),
+    "counters": ("""
+        SELECT key, coalesce(gpuId, {none}), coalesce(link, {none}), coalesce(device, ''), mean, least, greatest
+        FROM LANESCOPE_STORED_COUNTERS ORDER BY key, gpuId, link, device""",
+        {"key": "t", "gpu": "i", "link": "i", "device": "t", "mean": "r", "least": "r", "greatest": "r"}),
+    "health": ("SELECT severity, code, coalesce(count, {none}), sentence FROM LANESCOPE_STORED_HEALTH ORDER BY rowid",
+               {"severity": "i", "code": "t", "count": "i", "sentence": "t"}),
+}
+TYPES = {"i": numpy.int64, "r": numpy.float64, "t": object}
+FACTS = ("startUtcNs", "producer", "commandLine", "stepPattern", "cuda", "driver", "isTruncated")
+
+
+class Summary(NamedTuple):
+    """What a file says: `tables[name][column]` is an array; texts are objects."""
+
+    source: str
+    facts: dict
+    tables: dict
+
+
+class Broken(NamedTuple):
+    """A file that says nothing, and why."""
+
+    source: str
+    sentence: str
+
+
+def find(folder) -> list[str]:
+    """The files of a job in a folder and those below it, by name; of a trace with a summary beside it, the summary."""
+    found = {}
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            ending = next((ending for ending in (SUMMARY, *TRACES) if name.endswith(ending)), None)
+            if ending is None or name.startswith("."):
+                continue
+            stem = os.path.join(place, name[:-len(ending)])
+            if ending == SUMMARY or stem not in found:
+                found[stem] = os.path.join(place, name)
+    return sorted(found.values())
+
+
+def _column(values: list, kind: str) -> numpy.ndarray:
+    if kind == "t":
+        if not all(isinstance(value, str) and len(value) <= MOST_TEXT for value in values):
+            raise ValueError("a text is none")
+        column = numpy.empty(len(values), dtype=object)
+        column[:] = values
+        return column
+    wanted = int if kind == "i" else (int, float)
+    if not all(isinstance(value, wanted) for value in values):
+        raise ValueError("a number is none")
+    return numpy.array(values, dtype=TYPES[kind])
+
+
+def _table(database: sqlite3.Connection, query: str, columns: dict) -> dict:
+    rows = database.execute(query.replace("{none}", str(NONE))).fetchmany(MOST_ROWS + 1)
+    if len(rows) > MOST_ROWS:
+        raise ValueError("a table has too many rows")
+    cells = list(zip(*rows)) if rows else [()] * len(columns)
+    return {name: _column(cells[place], kind) for place, (name, kind) in enumerate(columns.items())}
+
+
+def _check(database: sqlite3.Connection) -> None:
+    tables = {name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    missing = [name for name in TABLES if "LANESCOPE_STORED" + name not in tables]
+    if missing:
+        raise ValueError("it holds no summary of a rank")
+    version = database.execute("SELECT value FROM LANESCOPE_STORED WHERE name = 'version'").fetchone()
+    if version != (VERSION,):
+        raise ValueError(f"its version is {version[0] if version else 'unknown'} and this program reads {VERSION}: "
+                         "make it again with 'lanescope summarize'")
+
+
+def _check_steps(steps: dict) -> None:
+    """What sums to the wall time is part of it: whoever changed one of them changed no fact."""
+    # As real numbers, which do not run over.
+    named = sum(steps[name].astype(float) for name in ("communication_ns", "compute_ns", "copies_ns", "loading_ns"))
+    if (steps["wall_ns"] < 0).any() or (named > steps["wall_ns"] * (1 + 1e-9)).any():
+        raise ValueError("the parts of its steps are more than the steps")
+
+
+def read_summary(path: str, source: str) -> Summary:
+    """Raises sqlite3.Error, ValueError, OverflowError or OSError for what is none."""
+    if not os.path.isfile(path):
+        raise ValueError("it is not there")
+    deadline = time.monotonic() + MOST_SECONDS
+    database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    try:
+        database.execute("PRAGMA trusted_schema = OFF")
+        database.execute("PRAGMA cell_size_check = ON")
+        database.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
+        _check(database)
+        stored = dict(database.execute("SELECT name, value FROM LANESCOPE_STORED LIMIT 10000"))
+        facts = {name: stored.get(name) for name in FACTS}
+        facts["startUtcNs"] = facts["startUtcNs"] if isinstance(facts["startUtcNs"], int) else 0
+        tables = {name: _table(database, *each) for name, each in QUERIES.items()}
+        _check_steps(tables["steps"])
+        return Summary(source, facts, tables)
+    finally:
+        database.close()
+
+
+def _make_and_read(path: str) -> Summary:
+    """Of a trace without a summary: the program makes one, which goes when it is read."""
+    program = os.environ.get("LANESCOPE_PROGRAM", "lanescope")
+    with tempfile.TemporaryDirectory(prefix="lanescope-fleet-") as folder:
+        try:
+            done = subprocess.run([program, "summarize", path, "-o", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, check=False)
+        except OSError as error:
+            raise ValueError(f"it has no summary, and {program}, which makes one, cannot be started: {error.strerror}") from error
+        made = [name for name in os.listdir(folder) if name.endswith(SUMMARY)]
+        if done.returncode != 0 or not made:
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            raise ValueError(said[-1] if said else f"lanescope summarize ended with {done.returncode}")
+        return read_summary(os.path.join(folder, made[0]), path)
+
+
+def read(path: str):
+    """The task: a `Summary`, or a `Broken` for a file that is none. Does not raise for what a file holds."""
+    try:
+        return read_summary(path, path) if path.endswith(SUMMARY) else _make_and_read(path)
+    except (sqlite3.Error, ValueError, OverflowError, OSError, UnicodeError) as error:
+        return Broken(path, f"{os.path.basename(path)} cannot be read: {error}.".replace("..", "."))

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the tasks run: in processes of this machine, without any port, or in a Dask cluster.
+
+Results come in the order of the files, whoever made them and however often.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+from lanescope.fleet import FleetError
+from lanescope.fleet.reading import Broken, read
+
+RETRIES = 2
+
+
+def _died(path: str) -> Broken:
+    return Broken(path, f"{os.path.basename(path)} cannot be read: the process that read it died {RETRIES + 1} times.")
+
+
+def _round(task, paths: list, workers: int, results: dict) -> None:
+    """Fills in what could be had; a process that dies takes what it was at, and what came after, with it."""
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        futures = {path: pool.submit(task, path) for path in paths}
+        for path, future in futures.items():
+            try:
+                results[path] = future.result()
+            except BrokenProcessPool:
+                pass
+
+
+def in_processes(paths: list, workers: int = 0, task=read) -> list:
+    """The results of all files, by processes of this machine."""
+    count = max(1, min(workers or os.cpu_count() or 1, len(paths)))
+    results: dict = {}
+    for attempt in range(RETRIES + 1):
+        left = [path for path in paths if path not in results]
+        if not left:
+            break
+        # The last time each for itself, so that a file that kills is alone.
+        for some in [left] if attempt < RETRIES else [[path] for path in left]:
+            _round(task, some, count, results)
+    return [results.get(path) or _died(path) for path in paths]
+
+
+def address_of(scheduler: str) -> str:
+    """The address that is meant, of a scheduler's own file too."""
+    if "://" in scheduler:
+        return scheduler
+    try:
+        with open(scheduler, encoding="utf-8") as file:
+            return json.load(file)["address"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FleetError(f"{scheduler} is neither an address such as tls://node0:8786 nor the file of a Dask scheduler: {error}.") from error
+
+
+def check_encryption(address: str, is_unsafe: bool) -> None:
+    """Refuses to send anything to another machine as it is, unless that is wanted."""
+    kind, _, rest = address.partition("://")
+    host = rest.rsplit(":", 1)[0].strip("[]")
+    if kind in ("tls", "inproc", "wss") or host in ("127.0.0.1", "localhost", "::1") or is_unsafe:
+        return
+    raise FleetError(f"{address} is another machine and not encrypted: start the scheduler with TLS (tls://), as Dask's pages on "
+                     "security tell, or say --without-tls.")
+
+
+def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) -> list:
+    """The results of all files, by a Dask cluster whose workers see the same files. Only summaries travel."""
+    address = address_of(scheduler)
+    check_encryption(address, is_unsafe)
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise FleetError(f"A scheduler needs Dask ({error}): pip install \"lanescope[fleet]\".") from error
+    try:
+        client = Client(address, timeout="30s", set_as_default=False)
+    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        raise FleetError(f"No scheduler answers at {address}: {error}.") from error
+    with client:
+        futures = [client.submit(task, path, key=f"lanescope-summary-{path}", retries=RETRIES) for path in paths]
+        results = []
+        for path, future in zip(paths, futures):
+            # What a worker holds that dies is made again by another, as often as Dask allows.
+            failure = future.exception()
+            results.append(future.result() if failure is None else
+                           Broken(path, f"{os.path.basename(path)} cannot be read: {type(failure).__name__} in the cluster."))
+        return results
+
+
+SLURM = """# A Dask cluster in a Slurm allocation; with TLS as Dask's pages on security tell (distributed.comm.tls in its configuration).
+sbatch --ntasks=8 --cpus-per-task=2 --wrap '
+  dask scheduler --protocol tls --scheduler-file scheduler.json &
+  srun dask worker --protocol tls --scheduler-file scheduler.json --nthreads 1 --nworkers 2 &
+  while [ ! -s scheduler.json ]; do sleep 1; done
+  lanescope fleet FOLDER -o fleet.sqlite --scheduler scheduler.json
+  scancel --signal=TERM $SLURM_JOB_ID'
+"""
+
+KUBERNETES = """# A Dask cluster by Dask's operator for Kubernetes, which is installed already; the folder with the summaries is a volume of all pods.
+python -c 'from dask_kubernetes.operator import KubeCluster; KubeCluster(name="lanescope", image="IMAGE-WITH-LANESCOPE", n_workers=8, shutdown_on_close=False)'
+kubectl port-forward service/lanescope-scheduler 8786 &
+lanescope fleet FOLDER -o fleet.sqlite --scheduler tcp://127.0.0.1:8786
+"""

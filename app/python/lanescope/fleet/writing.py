@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report as an SQLite file: the same job makes the same bytes, whoever read it and in whatever order."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+import numpy
+
+from lanescope.fleet import FleetError
+from lanescope.fleet.findings import Finding
+from lanescope.fleet.joining import NONE, PARTS, Job
+from lanescope.fleet.words import command, sentence
+
+APPLICATION = 0x4C4E5346  # "LNSF"
+VERSION = 1
+
+SCHEMA = """
+    CREATE TABLE ranks (rank INTEGER PRIMARY KEY, machine TEXT, host TEXT, local_rank INTEGER, role TEXT, gpu INTEGER, gpu_name TEXT,
+        gpu_uuid TEXT, pid INTEGER, ended_abnormally INTEGER, steps INTEGER, own_ns_per_step REAL, against_role REAL, trace TEXT);
+    CREATE TABLE machines (machine TEXT PRIMARY KEY, ranks INTEGER, clock TEXT, clock_offset_ns INTEGER, clock_drift_ppb INTEGER,
+        clock_error_ns INTEGER);
+    CREATE TABLE steps (rank INTEGER, step INTEGER, start_ns INTEGER, wall_ns INTEGER, communication_ns INTEGER, compute_ns INTEGER,
+        copies_ns INTEGER, loading_ns INTEGER, launching_ns INTEGER, against_role REAL, PRIMARY KEY (rank, step)) WITHOUT ROWID;
+    CREATE TABLE communicators (communicator TEXT PRIMARY KEY, name TEXT, ranks INTEGER, here INTEGER);
+    CREATE TABLE collectives (communicator TEXT, operation TEXT, bytes INTEGER, calls INTEGER, moving_ns INTEGER, waited_ns INTEGER);
+    CREATE TABLE lateness (rank INTEGER, communicator TEXT, collectives INTEGER, last INTEGER, cost_others_ns INTEGER, waited_ns INTEGER);
+    CREATE TABLE findings (place INTEGER PRIMARY KEY, kind TEXT, what TEXT, ranks TEXT, first_step INTEGER, last_step INTEGER, lost_ns INTEGER,
+        share REAL, sureness REAL, sentence TEXT, command TEXT);
+    CREATE TABLE broken (file TEXT PRIMARY KEY, sentence TEXT);
+    CREATE TABLE notes (sentence TEXT);
+    CREATE TABLE health (rank INTEGER, severity INTEGER, code TEXT, count INTEGER, sentence TEXT);
+"""
+
+
+def name_of(communicator: int) -> str:
+    return f"0x{communicator & (1 << 64) - 1:016x}"
+
+
+def number(value):
+    """A cell: nothing for what is not known."""
+    return None if value is None or value == NONE or value != value else int(value)
+
+
+def against_role(job: Job) -> numpy.ndarray:
+    """What each rank did itself in each step, as a share more than the median of its role."""
+    made = numpy.full(job.own.shape, numpy.nan)
+    roles = numpy.array([rank.role for rank in job.ranks], dtype=object)
+    with numpy.errstate(all="ignore"):
+        for role in sorted(set(roles)):
+            rows = numpy.flatnonzero(roles == role)
+            usual = numpy.nanmedian(numpy.where(numpy.isnan(job.own[rows]), numpy.nan, job.own[rows]), axis=0)
+            made[rows] = job.own[rows] / usual - 1
+    return numpy.where(numpy.isfinite(made), made, numpy.nan)
+
+
+def _rounded(value, digits: int = 6):
+    return None if value is None or value != value else round(float(value), digits)
+
+
+def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
+    against = against_role(job)
+    with numpy.errstate(all="ignore"):
+        own_means = [float(numpy.nanmean(row)) if numpy.isfinite(row).any() else None for row in job.own]
+        against_medians = [float(numpy.nanmedian(row)) if numpy.isfinite(row).any() else None for row in against]
+    database.executemany("INSERT INTO ranks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [
+        (rank.number, rank.machine, rank.host, number(rank.local_rank), rank.role, rank.gpu, rank.gpu_name, rank.gpu_uuid, rank.pid,
+         int(rank.ended_abnormally), int(numpy.isfinite(job.wall[rank.row]).sum()), _rounded(own_means[rank.row], 0),
+         _rounded(against_medians[rank.row]), os.path.basename(rank.trace)) for rank in job.ranks])
+    database.executemany("INSERT INTO machines VALUES (?,?,?,?,?,?)", [
+        (machine, sum(rank.machine == machine for rank in job.ranks), clock.method, clock.offset_ns, clock.drift_ppb, number(clock.error_ns))
+        for machine, clock in job.clocks.items()])
+    for rank in job.ranks:
+        row = rank.row
+        there = numpy.flatnonzero(numpy.isfinite(job.wall[row]))
+        columns = [job.steps, job.starts[row], job.wall[row], job.communication[row], *(job.parts[part][row] for part in PARTS)]
+        cells = [[int(value) for value in column[there]] for column in columns]
+        shares = [_rounded(value) for value in against[row][there]]
+        database.executemany("INSERT INTO steps VALUES (?,?,?,?,?,?,?,?,?,?)", [(rank.number, *values) for values in zip(*cells, shares)])
+    database.executemany("INSERT INTO communicators VALUES (?,?,?,?)", sorted(
+        (name_of(communicator), each["name"], each["size"], len(each["rows"])) for communicator, each in job.communicators.items()))
+    _fill_collectives(database, job)
+    database.executemany("INSERT INTO findings VALUES (?,?,?,?,?,?,?,?,?,?,?)", [_finding_row(job, place, each) for place, each in enumerate(findings, 1)])
+    database.executemany("INSERT INTO broken VALUES (?,?)", [(os.path.basename(each.source), each.sentence) for each in job.broken])
+    database.executemany("INSERT INTO notes VALUES (?)", [(note,) for note in job.notes])
+    database.executemany("INSERT INTO health VALUES (?,?,?,?,?)", [
+        (job.ranks[row].number, int(severity), code, number(count), text) for row, severity, code, count, text in job.health])
+
+
+def _finding_row(job: Job, place: int, each: Finding) -> tuple:
+    first, last = each.steps or (None, None)
+    return (place, each.kind, each.what, ",".join(map(str, each.ranks)), number(first), number(last), round(each.lost_ns), _rounded(each.share),
+            _rounded(each.sureness, 2), sentence(job, each), command(job, each))
+
+
+def _fill_collectives(database: sqlite3.Connection, job: Job) -> None:
+    groups, sums = job.groups, {}
+    for place in range(len(groups.get("communicator", ()))):
+        key = (name_of(int(groups["communicator"][place])), groups["operation"][place], number(groups["bytes"][place]))
+        each = sums.setdefault(key, [0, 0, 0])
+        each[0] += 1
+        each[1] += int(groups["moving_ns"][place])
+        each[2] += int(groups["waited_ns"][place])
+    database.executemany("INSERT INTO collectives VALUES (?,?,?,?,?,?)",
+                         [(*key, *each) for key, each in sorted(sums.items(), key=lambda one: (one[0][:2], one[0][2] or -1))])
+    waits = job.waits
+    database.executemany("INSERT INTO lateness VALUES (?,?,?,?,?,?)", [
+        (job.ranks[int(row)].number, name_of(int(communicator)), int(calls), int(last), int(caused), int(waited))
+        for row, communicator, calls, last, caused, waited in zip(*(waits[name] for name in ("row", "communicator", "calls", "last", "caused_ns", "waited_ns")))]
+        if waits else [])
+
+
+def place_for(path: str, is_forced: bool) -> None:
+    """Fails before anything is read if the result would have no place."""
+    if os.path.isdir(path):
+        raise FleetError(f"{path} is a folder: name a file.")
+    if os.path.lexists(path) and not is_forced:
+        raise FleetError(f"The file {path} exists: choose another name, or overwrite it with --force.")
+
+
+def publish(path: str, fill) -> None:
+    """`fill(partial name)` makes the file, which gets its name when it is whole."""
+    partial = f"{path}.partial"
+    try:
+        if os.path.lexists(partial):
+            os.remove(partial)
+        fill(partial)
+        os.replace(partial, path)
+    except (OSError, sqlite3.Error) as error:
+        if os.path.lexists(partial):
+            os.remove(partial)
+        raise FleetError(f"Cannot write {path}: {error}.") from error
+
+
+def create(schema: str, fill):
+    """For `publish`: an SQLite file of ours with these tables, filled in one transaction."""
+    def made(partial: str) -> None:
+        database = sqlite3.connect(partial, isolation_level=None)
+        try:
+            database.execute("PRAGMA journal_mode = OFF")
+            database.execute(f"PRAGMA application_id = {APPLICATION}")
+            database.execute(f"PRAGMA user_version = {VERSION}")
+            database.executescript(schema)
+            database.execute("BEGIN")
+            fill(database)
+            database.execute("COMMIT")
+        finally:
+            database.close()
+    return made
+
+
+def write(job: Job, findings: list, path: str) -> None:
+    publish(path, create(SCHEMA, lambda database: _fill(database, job, findings)))
