@@ -17,7 +17,7 @@ constexpr size_t unfoldedThreads = 2;
 void addDomainTrack(Trace& trace, uint32_t thread, int32_t parent, DomainLanes& work) {
     const std::string_view domain = trace.strings.at(work.domain);
     std::string title = "NVTX";
-    if (isOfTorch(domain))
+    if (isOfProfiler(domain))
         title = domain;
     else if (work.domain != 0)
         title += fmt::format(": {}", domain);

@@ -177,6 +177,7 @@ enum class HealthCode : uint16_t {
     ChecksumsDamaged,
     // Of files of other tools.
     JsonDamaged,
+    FileDamaged,
     FileCut,
     CallsWithoutWork,
     WorkWithoutCall,
@@ -286,6 +287,7 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::TraceChanged, "trace-changed"},
     HealthCodeName{HealthCode::ChecksumsDamaged, "checksums-damaged"},
     HealthCodeName{HealthCode::JsonDamaged, "json-damaged"},
+    HealthCodeName{HealthCode::FileDamaged, "file-damaged"},
     HealthCodeName{HealthCode::FileCut, "file-cut"},
     HealthCodeName{HealthCode::CallsWithoutWork, "calls-without-work"},
     HealthCodeName{HealthCode::WorkWithoutCall, "work-without-call"},

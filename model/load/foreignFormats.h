@@ -7,11 +7,15 @@ namespace lanescope {
 
 // Files of other tools that are known by name only.
 
-/// What the profilers of JAX and TensorFlow write.
-extern const TraceFormat xplaneFormat;
 /// What the Visual Profiler keeps of a session: settings, and no data.
 extern const TraceFormat nvvpSessionFormat;
 /// What nvprof wrote before it wrote SQLite.
 extern const TraceFormat nvprofLogFormat;
+/// What PyTorch remembers of its memory (`torch.cuda.memory._dump_snapshot`).
+extern const TraceFormat memorySnapshotFormat;
+/// What PyTorch remembers of its collective operations, for when they hang.
+extern const TraceFormat flightRecorderFormat;
+/// Any other object of Python that was written to a file.
+extern const TraceFormat pickleFormat;
 
 }  // namespace lanescope

@@ -9,15 +9,18 @@
 #include "model/load/TraceFormat.h"
 #include "model/load/foreignFormats.h"
 #include "model/load/jsonFormat.h"
+#include "model/load/protobufFormats.h"
 #include "model/load/sqliteFormats.h"
 
 namespace lanescope {
 
 namespace {
 
-constexpr std::array knownFormats{&lanescopeFormat, &nsightFormat,      &nvprofFormat,
-                                  &chromeFormat,    &rocmFormat,        &nsightReportFormat,
-                                  &xplaneFormat,    &nvvpSessionFormat, &nvprofLogFormat};
+constexpr std::array knownFormats{&lanescopeFormat, &nsightFormat,         &nvprofFormat,
+                                  &chromeFormat,    &rocmFormat,           &nsightReportFormat,
+                                  &xplaneFormat,    &perfettoFormat,       &nvvpSessionFormat,
+                                  &nvprofLogFormat, &memorySnapshotFormat, &flightRecorderFormat,
+                                  &pickleFormat};
 
 /// "a, b or c".
 std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {

@@ -19,15 +19,25 @@ inline constexpr std::string_view pythonDomain = "Python functions";
 /// Annotations as they are on the GPU, in files that hold nothing of the CPU.
 inline constexpr std::string_view gpuAnnotationDomain = "PyTorch on the GPU";
 
+/// What JAX, TensorFlow and their compiler note of themselves and of the program.
+inline constexpr std::string_view xlaDomain = "XLA";
+/// Operations of a compiled program, each where its work was launched.
+inline constexpr std::string_view xlaOperationDomain = "XLA operations";
+/// Compiled programs, each from its first to its last operation.
+inline constexpr std::string_view xlaModuleDomain = "XLA modules";
+/// Steps that a program of JAX or TensorFlow announced.
+inline constexpr std::string_view xlaStepDomain = "XLA steps";
+
 /// Whether ranges of that domain say which code ran, and not what the program calls its parts:
 /// steps are not looked for among them.
 constexpr bool tellsOfCode(std::string_view domain) {
-    return domain == operatorDomain || domain == pythonDomain;
+    return domain == operatorDomain || domain == pythonDomain || domain == xlaOperationDomain;
 }
 
 /// Whether no NVTX had a part in ranges of that domain.
-constexpr bool isOfTorch(std::string_view domain) {
-    return tellsOfCode(domain) || domain == annotationDomain || domain == gpuAnnotationDomain;
+constexpr bool isOfProfiler(std::string_view domain) {
+    return tellsOfCode(domain) || domain == annotationDomain || domain == gpuAnnotationDomain ||
+           domain == xlaDomain || domain == xlaModuleDomain || domain == xlaStepDomain;
 }
 
 }  // namespace lanescope

@@ -102,8 +102,18 @@ void tst_TraceFormats::initTestCase() {
     writeFile(folder_ / "session.nvvp",
               "<?xml version=\"1.0\"?>\n<session version=\"2\" name=\"a.nvvp\">\n</session>");
     writeFile(folder_ / "log.nvvp", std::string("\0\4\0\0\4\0", 6));
-    writeFile(folder_ / "host.xplane.pb", "\n\x0e/host:metadata");
+    writeFile(folder_ / "host.xplane.pb", "\n\x10\x12\x0e/host:metadata");
+    // A host without lines, and a track without events.
+    writeFile(folder_ / "plane", "\n\x15\x12\x13/host:python-tracer");
+    writeFile(folder_ / "run.pftrace",
+              std::string("\n\x0a\x50\x01\xe2\x03\x05\x08\x07\x12\x01t", 12));
     writeFile(folder_ / "run.nsys-rep", std::string(5000, '\x17'));
+    const std::string pickle("\x80\x04\x95\x10\0\0\0\0\0\0\0}\x94(", 14);
+    writeFile(folder_ / "memory.pickle", pickle + "\x8c\x08segments\x94]\x94");
+    writeFile(folder_ / "flight.pkl", pickle + "\x8c\x07version\x94\x8c\x09pg_config\x94");
+    writeFile(folder_ / "any.pickle", pickle +
+                                          "\x8c\x01"
+                                          "a\x94K\x01s.");
     writeFile(folder_ / "empty", "");
     writeFile(folder_ / "zeros", std::string(4096, '\0'));
 }
@@ -125,6 +135,11 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
                                                       {"session.nvvp", "nvvp-session"},
                                                       {"log.nvvp", "nvprof-log"},
                                                       {"host.xplane.pb", "xplane"},
+                                                      {"plane", "xplane"},
+                                                      {"run.pftrace", "perfetto"},
+                                                      {"memory.pickle", "torch-memory-snapshot"},
+                                                      {"flight.pkl", "torch-flight-recorder"},
+                                                      {"any.pickle", "pickle"},
                                                       {"text", ""},
                                                       {"run.nsys-rep", "nsight-report"},
                                                       {"zeros", ""},
@@ -135,8 +150,7 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
         compress(plain, packed);
         QTest::addRow("%s", name.c_str()) << QString(plain.c_str()) << QString(format.c_str());
         // What is compressed is no longer called by its ending.
-        const bool goesByName =
-            format == "nsight-report" || format == "xplane" || format == "nvprof-log";
+        const bool goesByName = format == "nsight-report" || format == "nvprof-log";
         QTest::addRow("%s.gz", name.c_str())
             << QString(packed.c_str()) << QString(goesByName ? "" : format.c_str());
     }
@@ -147,6 +161,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
         for (const char* name : {"v8-trace.nvvp", "v11-timeline.nvprof", "v12-kernel-table.nvvp"})
             if (fs::exists(nvprof / name))
                 QTest::addRow("%s", name) << QString((nvprof / name).c_str()) << "nvprof";
+        const fs::path xplane = nvprof.parent_path() / "xplane" / "jax-mi300.xplane.pb";
+        if (fs::exists(xplane)) QTest::addRow("JAX") << QString(xplane.c_str()) << "xplane";
     }
 }
 
@@ -157,7 +173,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
     if (!format.isEmpty()) expected.push_back(format.toStdString());
     QCOMPARE(takersOf(file.toStdString()), expected);
     const Result<TracePtr> trace = loadTrace(file.toStdString());
-    const QStringList readable{"lanescope", "nsight-sqlite", "nvprof", "chrome-json"};
+    const QStringList readable{"lanescope",   "nsight-sqlite", "nvprof",
+                               "chrome-json", "xplane",        "perfetto"};
     QCOMPARE(trace.has_value(), readable.contains(format));
     if (!trace) QVERIFY(trace.error().sentence.find(file.toStdString()) != std::string::npos);
 }
@@ -165,24 +182,16 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
 void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("sentence");
-    QTest::newRow("text") << "text"
-                          << "%1 is not a trace: it is neither a Lanescope trace, an SQLite "
-                             "export of Nsight Systems, a profile of nvprof nor a JSON trace, such "
-                             "as torch.profiler writes.";
-    QTest::newRow("packed text") << "text.gz"
-                                 << "%1 is not a trace: what is compressed in it is neither a "
-                                    "Lanescope trace, an SQLite export of Nsight Systems, a "
-                                    "profile of nvprof nor a JSON trace, such as torch.profiler "
-                                    "writes.";
-    QTest::newRow("packed nothing") << "empty.gz"
-                                    << "%1 is not a trace: what is compressed in it is neither a "
-                                       "Lanescope trace, an SQLite export of Nsight Systems, a "
-                                       "profile of nvprof nor a JSON trace, such as "
-                                       "torch.profiler writes.";
-    QTest::newRow("other tables") << "bookmarks.db"
-                                  << "%1 is not a trace: it is neither a Lanescope trace, an "
-                                     "SQLite export of Nsight Systems, a profile of nvprof nor a "
-                                     "JSON trace, such as torch.profiler writes.";
+    const QString known =
+        "a Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
+        "such as torch.profiler writes, an XPlane profile of JAX or TensorFlow nor a Perfetto "
+        "trace.";
+    const QString plain = "%1 is not a trace: it is neither " + known;
+    const QString packed = "%1 is not a trace: what is compressed in it is neither " + known;
+    QTest::newRow("text") << "text" << plain;
+    QTest::newRow("packed text") << "text.gz" << packed;
+    QTest::newRow("packed nothing") << "empty.gz" << packed;
+    QTest::newRow("other tables") << "bookmarks.db" << plain;
     QTest::newRow("ROCm") << "results.db"
                           << "%1 is a profile of AMD's ROCm: it cannot be read; traces are of "
                              "NVIDIA GPUs.";
@@ -194,9 +203,18 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
         << "log.nvvp"
         << "%1 is a log of nvprof from before CUDA 7: only the Visual Profiler of that time reads "
            "it; have it export the profile, or record anew.";
-    QTest::newRow("JAX") << "host.xplane.pb"
-                         << "%1 is an XPlane profile of JAX or TensorFlow: open it with "
-                            "TensorBoard, or record the program with \"lanescope record\".";
+    QTest::newRow("snapshot of memory")
+        << "memory.pickle"
+        << "%1 is a snapshot of PyTorch's memory, which holds no times on GPUs: make a page of it "
+           "with \"python -m torch.cuda._memory_viz trace_plot\".";
+    QTest::newRow("flight recorder")
+        << "flight.pkl.gz"
+        << "%1 is a dump of PyTorch's flight recorder, which holds no times on GPUs: look at the "
+           "dumps of all ranks with \"torchfrtrace\".";
+    QTest::newRow("pickle") << "any.pickle"
+                            << "%1 is a pickle of Python, whose reading could run anything: have "
+                               "the program that wrote it write a trace, as export_chrome_trace of "
+                               "torch.profiler does.";
     QTest::newRow("report") << "run.nsys-rep"
                             << "%1 is a report of Nsight Systems: turn it into a file that can be "
                                "opened with \"nsys export --type sqlite\".";
@@ -246,12 +264,14 @@ void tst_TraceFormats::aStreamIsReadTheSamePackedOrNot() {
 void tst_TraceFormats::helpAndDialogsNameWhatCanBeRead() {
     QCOMPARE(
         readableFormats(),
-        "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, or a JSON "
-        "trace, such as torch.profiler writes");
+        "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
+        "such as torch.profiler writes, an XPlane profile of JAX or TensorFlow, or a Perfetto "
+        "trace");
     const QStringList patterns = QString::fromStdString(formatPatterns()).split(' ');
     QVERIFY(patterns.contains("*.sqlite") && patterns.contains("*.sqlite.gz"));
     QVERIFY(patterns.contains("*.nvprof") && patterns.contains("*.json.gz"));
-    QVERIFY(!patterns.contains("*.nsys-rep"));
+    QVERIFY(patterns.contains("*.xplane.pb.gz") && patterns.contains("*.pftrace"));
+    QVERIFY(!patterns.contains("*.nsys-rep") && !patterns.contains("*.pickle"));
     QCOMPARE(patterns.size(), QSet<QString>(patterns.begin(), patterns.end()).size());
 }
 

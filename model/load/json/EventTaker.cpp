@@ -43,6 +43,12 @@ JsonLook EventTaker::take(JsonCursor& cursor) {
     return JsonLook::Whole;
 }
 
+void EventTaker::take(const Event& event, const std::vector<Argument>& arguments) {
+    event_ = event;
+    arguments_ = arguments;
+    keep();
+}
+
 JsonLook EventTaker::takeMember(std::string_view key, JsonCursor& cursor) {
     JsonValue unused;
     if (key == "args") return takeArguments(cursor);

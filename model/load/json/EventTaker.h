@@ -18,19 +18,22 @@ class EventTaker {
   public:
     explicit EventTaker(ScannedChunk& chunk) : chunk_(chunk) {}
 
-    /// Takes the object that comes next. If it is not whole, nothing of it is taken.
-    JsonLook take(JsonCursor& cursor);
-
-  private:
     struct Argument {
         std::string_view key;
         JsonValue value;
     };
-    /// The members of an event.
+    /// The members of an event; times are microseconds.
     struct Event {
         std::string_view phase;
         JsonValue category, name, process, thread, time, duration, id;
     };
+
+    /// Takes the object that comes next. If it is not whole, nothing of it is taken.
+    JsonLook take(JsonCursor& cursor);
+    /// Takes an event of a file of another form; what it is made of must stay as long as this.
+    void take(const Event& event, const std::vector<Argument>& arguments);
+
+  private:
     /// Start and duration.
     struct Times {
         int64_t startNs = 0, durationNs = 0;

@@ -14,7 +14,9 @@ int rankOf(const TopLevelFacts& facts, const std::filesystem::path& path);
 /// must be known.
 void describeJson(const JsonFile& file, JsonGiving& giving);
 
-/// Says what could not be read, what does not fit together, and what is not shown.
-void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& giving);
+/// Says what could not be read, what does not fit together, and what is not shown. `damage` is what
+/// programs call damage of such a file.
+void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& giving,
+              HealthCode damage = HealthCode::JsonDamaged);
 
 }  // namespace lanescope

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "model/load/json/giveEvents.h"
 #include "model/values/sortLarge.h"
@@ -11,6 +12,13 @@ namespace lanescope {
 namespace {
 
 using Meaning = JsonCounter::Meaning;
+
+/// The number that a text begins with; -1 if it begins with none.
+int64_t leadingNumber(std::string_view text) {
+    int64_t number = -1;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
 
 /// What PyTorch's own allocator holds; what it says of the CPU is of a process, not of a GPU.
 void describeAllocator(const JsonEvents::Counter& counter, JsonGiving& giving,
@@ -37,7 +45,16 @@ void describeAllocator(const JsonEvents::Counter& counter, JsonGiving& giving,
 }
 
 void describe(const JsonEvents::Counter& counter, JsonGiving& giving, CounterSeries& series) {
-    series.process = giving.identities.process(counter.process);
+    // "GPU 0 Counters": what is no process, but a GPU.
+    constexpr int64_t mostGpus = 1024;
+    constexpr std::string_view gpuWord = "GPU ";
+    const std::string_view owner = counter.process;
+    const int64_t gpu =
+        owner.starts_with(gpuWord) ? leadingNumber(owner.substr(gpuWord.size())) : -1;
+    if (gpu >= 0 && gpu < mostGpus)
+        series.gpu = giving.builder.gpu(gpu);
+    else if (!owner.empty())
+        series.process = giving.identities.process(counter.process);
     if (counter.meaning != Meaning::Value) return describeAllocator(counter, giving, series);
     const std::string name(giving.builder.text(counter.name));
     const std::string part(giving.builder.text(counter.part));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "model/load/json/JsonEvents.h"
 #include "model/load/json/JsonIdentities.h"
@@ -35,5 +36,9 @@ void giveCalls(JsonGiving& giving);
 void giveRanges(JsonGiving& giving);
 void giveEdges(JsonGiving& giving, JsonFindings& findings);
 void giveCounters(JsonGiving& giving);
+
+/// All of these. `isWanted` hears fractions in [0, 1]; once it answers false, the rest is left out.
+void giveEvents(JsonGiving& giving, JsonFindings& findings,
+                const std::function<bool(double)>& isWanted);
 
 }  // namespace lanescope

@@ -29,9 +29,9 @@ class Notes {
     TraceBuilder& builder_;
 };
 
-void noteDamage(const JsonFile& file, const JsonDamage& damage, Notes& notes) {
+void noteDamage(const JsonFile& file, const JsonDamage& damage, HealthCode code, Notes& notes) {
     if (damage.places > 0)
-        notes.add(Severity::Warning, HealthCode::JsonDamaged,
+        notes.add(Severity::Warning, code,
                   fmt::format("The file is damaged in {} place{}: {} bytes in all could not be "
                               "read, the first of them at byte {}. What is whole is shown.",
                               formatCount(damage.places), damage.places == 1 ? "" : "s",
@@ -40,7 +40,7 @@ void noteDamage(const JsonFile& file, const JsonDamage& damage, Notes& notes) {
                   damage.places);
     if (file.isBesideDamaged)
         notes.add(
-            Severity::Warning, HealthCode::JsonDamaged,
+            Severity::Warning, code,
             "Some of what the file says beside its events is damaged, so that it may be shown "
             "without GPUs, ranks or its time of day.");
     if (file.isTooLong)
@@ -81,10 +81,11 @@ void noteFit(const JsonFindings& findings, Notes& notes) {
 
 }  // namespace
 
-void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& giving) {
+void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& giving,
+              HealthCode damage) {
     Notes notes(giving.builder);
     const JsonTally& tally = giving.events.tally;
-    noteDamage(file, giving.events.damage(), notes);
+    noteDamage(file, giving.events.damage(), damage, notes);
     noteFit(findings, notes);
     giving.builder.skip("events without a time", tally.untimed);
     giving.builder.skip("events", giving.events.leftOut());

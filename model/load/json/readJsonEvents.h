@@ -4,17 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <span>
 
 #include "model/build/LoadProgress.h"
+#include "model/format/ByteSource.h"
 #include "model/format/Result.h"
 #include "model/load/json/JsonEvents.h"
 #include "model/load/json/TopLevel.h"
 
 namespace lanescope {
-
-/// The bytes of a file from first to last; as `TraceSource::read`.
-using ByteSource = std::function<Result<size_t>(std::span<char>)>;
 
 /// How far a file could be read.
 struct JsonFile {

@@ -46,14 +46,7 @@ void give(const JsonFile& file, JsonEvents& events, TraceBuilder& builder,
     const auto isWanted = [&](double share) {
         return !progress || progress(scanningShare + share * (1 - scanningShare), "events");
     };
-    lookAtWork(giving, findings);
-    giveGpuWork(giving);
-    giveCalls(giving);
-    if (!isWanted(0.3)) return;
-    giveRanges(giving);
-    if (!isWanted(0.9)) return;
-    giveEdges(giving, findings);
-    giveCounters(giving);
+    giveEvents(giving, findings, isWanted);
     describeJson(file, giving);
     noteJson(file, findings, giving);
 }

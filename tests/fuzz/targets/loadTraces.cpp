@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readers of tables, ours and Nsight Systems', and of trace events in JSON, and what is built
-// of them.
+// The readers of tables, ours and Nsight Systems', of trace events in JSON and of protobuf, and
+// what is built of them.
 
 #include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
@@ -37,6 +37,11 @@ void loadNsightTrace(Bytes bytes) {
 }
 
 void loadJsonTrace(Bytes bytes) {
+    load(textOf(bytes), bytes);
+}
+
+/// Planes of JAX or packets of Perfetto, whichever they are more like.
+void loadProtobuf(Bytes bytes) {
     load(textOf(bytes), bytes);
 }
 

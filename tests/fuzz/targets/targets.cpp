@@ -17,6 +17,7 @@ std::span<const Target> targets() {
         Target{"trace", &loadOwnTrace},
         Target{"nsight", &loadNsightTrace},
         Target{"jsontrace", &loadJsonTrace},
+        Target{"protobuf", &loadProtobuf},
         Target{"summary", &readStoredSummary},
         Target{"index", &openIndex},
         Target{"notes", &readNotes},

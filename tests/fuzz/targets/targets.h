@@ -34,6 +34,7 @@ void collectLog(Bytes);
 void loadOwnTrace(Bytes);
 void loadNsightTrace(Bytes);
 void loadJsonTrace(Bytes);
+void loadProtobuf(Bytes);
 void readStoredSummary(Bytes);
 void openIndex(Bytes);
 void readNotes(Bytes);

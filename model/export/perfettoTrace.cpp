@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/export/perfettoTrace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "model/export/ChromeRows.h"
+#include "model/export/PerfettoPackets.h"
+#include "model/export/jsonText.h"
+#include "model/trace/kinds/allKinds.h"
+#include "model/trace/kinds/eventFacts.h"
+#include "model/trace/rangeDomains.h"
+
+namespace lanescope {
+
+namespace {
+
+using Arguments = PerfettoPackets::Arguments;
+
+constexpr std::array slicedKinds{EventKind::Api, EventKind::Nvtx, EventKind::Kernel,
+                                 EventKind::Memcpy, EventKind::Memset};
+
+std::string_view unitOf(CounterUnit unit) {
+    switch (unit) {
+        case CounterUnit::Bytes:
+            return "bytes";
+        case CounterUnit::BytesPerSecond:
+            return "bytes/s";
+        case CounterUnit::Percent:
+            return "%";
+        case CounterUnit::Watts:
+            return "W";
+        case CounterUnit::Celsius:
+            return "°C";
+        case CounterUnit::Hertz:
+            return "Hz";
+        case CounterUnit::Joules:
+            return "J";
+        case CounterUnit::Count:
+        case CounterUnit::Flags:
+            break;
+    }
+    return {};
+}
+
+class Writer {
+  public:
+    Writer(const Trace& trace, const TextSink& sink)
+        : trace_(trace),
+          rows_(trace),
+          packets_(sink, std::max<int64_t>(0, -trace.timelineRange().startNs)) {}
+
+    void run() {
+        if (trace_.startUtcNs > 0) packets_.timeOfDay(trace_.startUtcNs);
+        describeTracks();
+        describeGpus();
+        writeRows();
+        writeLoose();
+        writeCounters();
+        packets_.flush();
+    }
+
+  private:
+    using Row = ChromeRows::Row;
+    using Key = std::pair<int64_t, uint32_t>;
+
+    std::string_view text(StringIndex index) const { return trace_.strings.at(index); }
+
+    /// Processes, GPUs, and a track for each row of slices; the own row of a thread is its track.
+    void describeTracks() {
+        for (uint32_t index = 0; index < trace_.processes.size(); ++index) {
+            const Process& process = trace_.processes[index];
+            const std::string name =
+                process.rank ? fmt::format("{} (rank {})", process.name, *process.rank)
+                             : process.name;
+            processTracks_.push_back(++lastTrack_);
+            packets_.processTrack(lastTrack_, process.pid, name);
+        }
+        for (uint32_t index = 0; index < trace_.gpus.size(); ++index) {
+            const Gpu& gpu = trace_.gpus[index];
+            gpuTracks_.push_back(++lastTrack_);
+            packets_.plainTrack(lastTrack_, 0,
+                                gpu.name.empty() ? fmt::format("GPU {}", gpu.id)
+                                                 : fmt::format("GPU {}: {}", gpu.id, gpu.name));
+        }
+        for (const Thread& thread : trace_.threads) {
+            const Process& process = trace_.processes[thread.process];
+            threadTracks_.push_back(++lastTrack_);
+            tracks_[{process.pid, thread.tid}] = lastTrack_;
+            packets_.threadTrack(lastTrack_, processTracks_[thread.process], process.pid,
+                                 thread.tid, thread.name);
+        }
+        // Those of threads come before those of GPUs, each behind the row that it belongs to.
+        uint64_t parent = 0;
+        for (const ChromeRows::NamedRow& named : rows_.names()) {
+            const Key key{named.row.pid, named.row.tid};
+            if (const auto found = tracks_.find(key); found != tracks_.end()) {
+                parent = found->second;
+                continue;
+            }
+            const int64_t gpu = named.row.pid - ChromeRows::pidOfGpu(0);
+            const bool isOfGpu = gpu >= 0 && gpu < static_cast<int64_t>(gpuTracks_.size());
+            tracks_[key] = ++lastTrack_;
+            packets_.plainTrack(lastTrack_,
+                                isOfGpu ? gpuTracks_[static_cast<size_t>(gpu)] : parent,
+                                named.name);
+        }
+    }
+
+    /// As those who write profiles of PyTorch do.
+    void describeGpus() {
+        if (processTracks_.empty()) return;
+        Arguments producer(packets_);
+        producer.add("producer", trace_.producer);
+        packets_.mark(processTracks_.front(), trace_.range.startNs, {}, "trace_metadata", producer);
+        if (trace_.gpus.empty()) return;
+        std::string list;
+        for (const Gpu& gpu : trace_.gpus)
+            list += fmt::format(
+                R"({}{{"id": {}, "name": {}, "totalGlobalMem": {}, "computeMajor": {}, )"
+                R"("computeMinor": {}, "numSms": {}}})",
+                list.empty() ? "" : ", ", gpu.id, jsonString(gpu.name), gpu.memoryBytes,
+                gpu.computeMajor, gpu.computeMinor, gpu.smCount);
+        Arguments arguments(packets_);
+        arguments.add("properties", fmt::format("[{}]", list));
+        packets_.mark(processTracks_.front(), trace_.range.startNs, {}, "device_properties",
+                      arguments);
+    }
+
+    /// All slices of a row in their order, each ended before the next begins unless that is in it.
+    void writeRows() {
+        struct Placed {
+            uint64_t track;
+            EventRef event;
+        };
+        std::vector<Placed> slices;
+        for (const EventKind kind : slicedKinds)
+            for (uint32_t row = 0; row < trace_.rowCount(kind); ++row) {
+                const EventRef event(kind, row);
+                if (kind == EventKind::Nvtx && trace_.nvtx.style[row] != NvtxStyle::PushPop)
+                    continue;
+                const Row at = rows_.rowOf(event);
+                if (at.tid == ChromeRows::noTid) {
+                    loose_.push_back(event);
+                    continue;
+                }
+                slices.push_back({tracks_[{at.pid, at.tid}], event});
+            }
+        std::sort(slices.begin(), slices.end(), [this](const Placed& a, const Placed& b) {
+            if (a.track != b.track) return a.track < b.track;
+            const TimeRange first = trace_.rangeOf(a.event), second = trace_.rangeOf(b.event);
+            if (first.startNs != second.startNs) return first.startNs < second.startNs;
+            if (first.endNs != second.endNs) return first.endNs > second.endNs;
+            return a.event < b.event;
+        });
+        std::vector<int64_t> open;
+        const auto endThose = [&](uint64_t track, int64_t untilNs) {
+            for (; !open.empty() && open.back() <= untilNs; open.pop_back())
+                packets_.end(track, open.back());
+        };
+        for (size_t at = 0; at < slices.size() && packets_.isWanted(); ++at) {
+            const Placed& slice = slices[at];
+            if (at > 0 && slices[at - 1].track != slice.track)
+                endThose(slices[at - 1].track, INT64_MAX);
+            const TimeRange range = trace_.rangeOf(slice.event);
+            endThose(slice.track, range.startNs);
+            begin(slice.track, slice.event);
+            open.push_back(range.endNs);
+        }
+        if (!slices.empty()) endThose(slices.back().track, INT64_MAX);
+    }
+
+    /// Ranges that may overlap in any way, waits, and what found no row: on further tracks of whom
+    /// they belong to, on each of which nothing overlaps.
+    void writeLoose() {
+        for (uint32_t row = 0; row < trace_.nvtx.size() && packets_.isWanted(); ++row) {
+            const EventRef event(EventKind::Nvtx, row);
+            if (trace_.nvtx.style[row] == NvtxStyle::StartEnd) loose_.push_back(event);
+            if (trace_.nvtx.style[row] != NvtxStyle::Mark) continue;
+            Arguments arguments(packets_);
+            const Shown what = shownOf(event, arguments);
+            packets_.mark(threadTracks_[trace_.nvtx.thread[row]], trace_.nvtx.startNs[row],
+                          what.category, what.name, arguments);
+        }
+        for (uint32_t row = 0; row < trace_.syncs.size(); ++row)
+            if (trace_.syncs.stream[row] != noIndex)
+                loose_.push_back(EventRef(EventKind::Sync, row));
+        std::stable_sort(loose_.begin(), loose_.end(), [this](EventRef a, EventRef b) {
+            return trace_.rangeOf(a).startNs < trace_.rangeOf(b).startNs;
+        });
+        // Of whom: when each of its tracks is free again.
+        std::map<std::pair<uint64_t, bool>, std::vector<std::pair<int64_t, uint64_t>>> lanes;
+        for (const EventRef event : loose_) {
+            if (!packets_.isWanted()) return;
+            const TimeRange range = trace_.rangeOf(event);
+            const uint32_t thread = threadOf(trace_, event);
+            const uint64_t parent = thread != noIndex ? threadTracks_[thread]
+                                                      : gpuTracks_[gpuOf(trace_, event)];
+            const bool isWait = event.kind() == EventKind::Sync;
+            auto& ofParent = lanes[{parent, isWait}];
+            auto free = std::find_if(ofParent.begin(), ofParent.end(), [&](const auto& lane) {
+                return lane.first <= range.startNs;
+            });
+            if (free == ofParent.end()) {
+                ofParent.push_back({0, ++lastTrack_});
+                free = ofParent.end() - 1;
+                packets_.plainTrack(lastTrack_, parent, isWait ? "Waits" : "Ranges");
+            }
+            begin(free->second, event);
+            packets_.end(free->second, range.endNs);
+            free->first = range.endNs;
+        }
+    }
+
+    void writeCounters() {
+        for (const CounterSeries& counter : trace_.counters) {
+            const uint64_t parent = counter.gpu != noIndex       ? gpuTracks_[counter.gpu]
+                                    : counter.process != noIndex ? processTracks_[counter.process]
+                                                                 : 0;
+            packets_.counterTrack(++lastTrack_, parent, counter.name, unitOf(counter.unit));
+            for (uint32_t sample = 0; sample < counter.size() && packets_.isWanted(); ++sample)
+                if (const double value = counter.value(sample); value == value)
+                    packets_.value(lastTrack_, counter.timeNs(sample), value);
+        }
+    }
+
+    /// What a slice is called, and what torch.profiler calls its kind.
+    struct Shown {
+        std::string category, name;
+    };
+
+    void addPlace(EventRef event, Arguments& arguments) {
+        const Stream& stream = trace_.streams[streamOf(trace_, event)];
+        arguments.add("device", trace_.gpus[stream.gpu].id)
+            .add("context", stream.contextId)
+            .add("stream", stream.streamId)
+            .add("correlation", int64_t{correlationOf(trace_, event)});
+        if (!isGpuWork(event.kind())) return;
+        if (const EventRef call = trace_.launchingCall(event); call.isValid())
+            arguments.flow(flowOf(call));
+    }
+
+    /// Of the arrows from that call to its work; no number that a correlation can be.
+    static uint64_t flowOf(EventRef call) { return uint64_t{1} << 32 | call.row(); }
+
+    Shown shown(kinds::Kernel, uint32_t row, Arguments& arguments) {
+        const LaunchConfig& config = trace_.launchConfigs[trace_.kernels.config[row]];
+        addPlace(EventRef(EventKind::Kernel, row), arguments);
+        arguments.add("grid", config.grid)
+            .add("block", config.block)
+            .add("registers per thread", int64_t{config.registersPerThread})
+            .add("shared memory", int64_t{config.staticSharedBytes} + config.dynamicSharedBytes);
+        if (const uint64_t node = trace_.kernels.graphNode[row]; node != 0)
+            arguments.add("graph node id", static_cast<int64_t>(node));
+        const StringIndex name =
+            config.demangledName != 0 ? config.demangledName : config.shortName;
+        return {"kernel", std::string(text(name))};
+    }
+    Shown shown(kinds::Memcpy, uint32_t row, Arguments& arguments) {
+        const MemcpyTable& memcpys = trace_.memcpys;
+        addPlace(EventRef(EventKind::Memcpy, row), arguments);
+        arguments.add("bytes", memcpys.bytes[row]);
+        return {"gpu_memcpy", fmt::format("Memcpy {} ({} -> {})", name(memcpys.kind[row]),
+                                          longName(memcpys.sourceMemory[row]),
+                                          longName(memcpys.destinationMemory[row]))};
+    }
+    Shown shown(kinds::Memset, uint32_t row, Arguments& arguments) {
+        addPlace(EventRef(EventKind::Memset, row), arguments);
+        arguments.add("bytes", trace_.memsets.bytes[row]);
+        return {"gpu_memset", fmt::format("Memset ({})", longName(trace_.memsets.memory[row]))};
+    }
+    Shown shown(kinds::Sync, uint32_t row, Arguments& arguments) {
+        const std::string wait = waitName(trace_.syncs.type[row]);
+        arguments.add("cuda_sync_kind", wait);
+        addPlace(EventRef(EventKind::Sync, row), arguments);
+        return {"cuda_sync", wait};
+    }
+    Shown shown(kinds::Api, uint32_t row, Arguments& arguments) {
+        const EventRef call(EventKind::Api, row);
+        arguments.add("correlation", int64_t{trace_.apiCalls.correlation[row]});
+        if (!trace_.launchedWork(call).empty()) arguments.flow(flowOf(call));
+        return {trace_.apiCalls.isDriver[row] != 0 ? "cuda_driver" : "cuda_runtime",
+                std::string(text(trace_.apiCalls.name[row]))};
+    }
+    Shown shown(kinds::Nvtx, uint32_t row, Arguments& arguments) {
+        const std::string_view domain = text(trace_.nvtx.domain[row]);
+        if (trace_.nvtx.payload[row] != 0)
+            arguments.add(domain == operatorDomain ? "Input Dims" : "payload",
+                          text(trace_.nvtx.payload[row]));
+        const std::string_view category = domain == annotationDomain ? "user_annotation"
+                                          : domain == operatorDomain ? "cpu_op"
+                                          : domain == pythonDomain   ? "python_function"
+                                                                     : domain;
+        return {std::string(category), std::string(text(trace_.nvtx.text[row]))};
+    }
+    /// Of what has no slice.
+    template <class Kind>
+    Shown shown(Kind, uint32_t, Arguments&) {
+        return {};
+    }
+
+    Shown shownOf(EventRef event, Arguments& arguments) {
+        return visitKind(trace_, event, [&](auto kind, uint32_t row) {
+            return shown(kind, row, arguments);
+        });
+    }
+
+    void begin(uint64_t track, EventRef event) {
+        Arguments arguments(packets_);
+        const Shown what = shownOf(event, arguments);
+        packets_.begin(track, trace_.rangeOf(event).startNs, what.category, what.name, arguments);
+    }
+
+    static std::string waitName(SyncType type) {
+        switch (type) {
+            case SyncType::Event:
+                return "Event Sync";
+            case SyncType::StreamWaitEvent:
+                return "Stream Wait Event";
+            case SyncType::Stream:
+                return "Stream Sync";
+            case SyncType::Context:
+            case SyncType::Unknown:
+                break;
+        }
+        return "Context Sync";
+    }
+
+    const Trace& trace_;
+    const ChromeRows rows_;
+    PerfettoPackets packets_;
+    std::vector<uint64_t> processTracks_, gpuTracks_, threadTracks_;
+    std::map<Key, uint64_t> tracks_;  ///< Of rows.
+    std::vector<EventRef> loose_;
+    uint64_t lastTrack_ = 0;
+};
+
+}  // namespace
+
+void writePerfettoTrace(const Trace& trace, const TextSink& sink) {
+    Writer(trace, sink).run();
+}
+
+}  // namespace lanescope

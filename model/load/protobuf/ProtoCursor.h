@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace lanescope {
+
+/// A field of a message of protobuf as it stands in the bytes.
+struct ProtoField {
+    enum class Wire : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
+
+    uint32_t number = 0;
+    Wire wire = Wire::Varint;
+    uint64_t value = 0;         ///< Of all but `Bytes`.
+    std::string_view bytes{};  ///< A text, a message, or numbers packed together.
+
+    bool isBytes() const { return wire == Wire::Bytes; }
+    bool isNumber() const { return wire != Wire::Bytes; }
+    int64_t signedValue() const { return static_cast<int64_t>(value); }
+    /// Of what a schema calls `double`; 0 for other wires.
+    double real() const;
+};
+
+/// Goes through the fields of a message that nobody vouches for. Copies nothing and is never
+/// recursive: a message within is gone through by another cursor over its bytes.
+class ProtoCursor {
+  public:
+    explicit ProtoCursor(std::string_view message) : rest_(message) {}
+
+    /// Takes the next field. False at the end, and where no whole field follows.
+    bool next(ProtoField& field);
+    /// Whether it ended before the message did, as there is no field.
+    bool isBroken() const { return isBroken_; }
+
+    /// `visit(value)` for each number of a field that may be one number or several packed. False if
+    /// they do not end with the field.
+    template <class Visitor>
+    static bool forEachNumber(const ProtoField& field, ProtoField::Wire wire, Visitor visit) {
+        if (field.isNumber()) {
+            visit(field.value);
+            return true;
+        }
+        std::string_view rest = field.bytes;
+        uint64_t value = 0;
+        while (!rest.empty()) {
+            if (!takeNumber(rest, wire, value)) return false;
+            visit(value);
+        }
+        return true;
+    }
+
+    /// Takes a number off the front; false, and nothing is taken, if there is no whole one.
+    static bool takeNumber(std::string_view& rest, ProtoField::Wire wire, uint64_t& value);
+
+  private:
+    std::string_view rest_;
+    bool isBroken_ = false;
+};
+
+}  // namespace lanescope
