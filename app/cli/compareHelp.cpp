@@ -14,7 +14,8 @@ std::string_view conditionsHelp() {
   memset               time (default), exposed, count, bytes
   range NAME           time: of a step, what belongs to the NVTX range
   slower, faster       what the comparison found of the programs; takes no threshold and needs
-                       several runs a side, or --spread
+                       several runs a side, or --spread. "slower in PART", "slower in range
+                       NAME" (idle time there) and "slower in any" ask for parts of the step
   Times, counts and bytes are per step; "exposed" is what nothing else hides.
   Names are quoted where they hold spaces, dots or <>; * in them stands for any text.
   THRESHOLD is a percentage of the baseline (3% or +3%), a difference from it if it has a

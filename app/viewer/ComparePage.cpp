@@ -17,7 +17,30 @@ namespace lanescope::viewer {
 
 using namespace views;
 
+namespace {
+
+/// "b1.sqlite", "b1.sqlite and 2 more runs".
+QString nameOf(const TracePtr& shown, size_t runs) {
+    const QString title = toQString(shown->title);
+    if (runs <= 1) return title;
+    return runs == 2 ? ComparePage::tr("%1 and another run").arg(title)
+                     : ComparePage::tr("%1 and %2 more runs").arg(title).arg(runs - 1);
+}
+
+}  // namespace
+
 ComparePage::ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent)
+    : ComparePage(parent) {
+    view_->setTraces(std::move(baseline), std::move(candidates));
+}
+
+ComparePage::ComparePage(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate,
+                         QWidget* parent)
+    : ComparePage(parent) {
+    view_->setRuns(std::move(baseline), std::move(candidate));
+}
+
+ComparePage::ComparePage(QWidget* parent)
     : DocumentPage(parent),
       view_(new CompareView(this)),
       hits_(
@@ -25,7 +48,6 @@ ComparePage::ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QW
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(view_);
-    view_->setTraces(std::move(baseline), std::move(candidates));
     connect(view_, &CompareView::titleChanged, this, &DocumentPage::titleChanged);
     setFocusProxy(&view_->baseline().timeline());
 }
@@ -36,8 +58,8 @@ void ComparePage::showStored(const compare::StoredComparison& stored) {
 
 QString ComparePage::title() const {
     return tr("%1 against %2")
-        .arg(toQString(view_->candidate().timeline().trace()->title),
-             toQString(view_->baseline().timeline().trace()->title));
+        .arg(nameOf(view_->candidate().timeline().trace(), view_->candidateRuns().size()),
+             nameOf(view_->baseline().timeline().trace(), view_->baselineRuns().size()));
 }
 
 std::vector<TimelineView*> ComparePage::timelines() const {

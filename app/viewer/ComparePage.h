@@ -18,6 +18,9 @@ class ComparePage : public DocumentPage {
     Q_OBJECT
   public:
     ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent = nullptr);
+    /// Two programs by several runs a side.
+    ComparePage(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate,
+                QWidget* parent = nullptr);
 
     /// Shows an answer that is known already until the first comparison is made.
     void showStored(const compare::StoredComparison& stored);
@@ -37,6 +40,8 @@ class ComparePage : public DocumentPage {
 
   private:
     QString arrangementName() const;
+
+    explicit ComparePage(QWidget* parent);
 
     views::CompareView* view_;
     HitNavigator* hits_;

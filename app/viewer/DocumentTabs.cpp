@@ -3,6 +3,7 @@
 
 #include <QLabel>
 #include <QTabBar>
+#include <algorithm>
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/LiveBar.h"
@@ -115,8 +116,9 @@ void DocumentTabs::followTrace(const LiveTrace& live) {
     follower->start();
 }
 
-void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& files) {
-    load(new LoadPage(files));
+void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& files,
+                                  size_t baselineRuns) {
+    load(new LoadPage(files, baselineRuns));
 }
 
 void DocumentTabs::showTrace(TracePtr trace) {
@@ -148,7 +150,12 @@ void DocumentTabs::load(LoadPage* page) {
     connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
         for (const auto& path : page->paths()) emit traceOpened(toQString(path));
         if (traces.size() >= 2) {
-            auto* comparison = new ComparePage(traces[0], {traces.begin() + 1, traces.end()});
+            const auto middle =
+                traces.begin() + ptrdiff_t(std::max<size_t>(1, page->baselineRuns()));
+            auto* comparison =
+                page->baselineRuns() > 0
+                    ? new ComparePage(std::vector(traces.begin(), middle), {middle, traces.end()})
+                    : new ComparePage(traces[0], {middle, traces.end()});
             if (page->storedComparison()) comparison->showStored(*page->storedComparison());
             replace(page, comparison);
         } else {

@@ -24,8 +24,9 @@ class DocumentTabs : public QTabWidget {
 
     /// Reads the file in a new tab; goes to the tab that shows it if there is one.
     void openTrace(const std::filesystem::path& path);
-    /// Reads the files, two or more, and compares the first with the others in a new tab.
-    void openComparison(const std::vector<std::filesystem::path>& files);
+    /// Reads the files, two or more, and compares the first with the others in a new tab; or the
+    /// first `baselineRuns` as runs of one program with the others as runs of another.
+    void openComparison(const std::vector<std::filesystem::path>& files, size_t baselineRuns = 0);
     /// Shows traces that are in memory already.
     void showTrace(TracePtr trace);
     void showComparison(TracePtr baseline, TracePtr candidate);

@@ -20,9 +20,10 @@ QString fileName(const std::filesystem::path& path) {
 
 }  // namespace
 
-LoadPage::LoadPage(std::vector<std::filesystem::path> paths, QWidget* parent)
+LoadPage::LoadPage(std::vector<std::filesystem::path> paths, size_t baselineRuns, QWidget* parent)
     : QWidget(parent),
       paths_(std::move(paths)),
+      baselineRuns_(baselineRuns),
       previewJob_(new views::LatestJob(this)),
       preview_(new views::AnswerPreview(this)),
       heading_(new QLabel(this)),
@@ -72,6 +73,8 @@ void LoadPage::build() {
 QString LoadPage::title() const {
     if (paths_.empty()) return {};
     const QString first = fileName(paths_.front());
+    if (baselineRuns_ > 0 && paths_.size() > 2)
+        return tr("%1 against %2 runs").arg(paths_.size() - baselineRuns_).arg(baselineRuns_);
     if (paths_.size() > 2) return tr("%1 runs against %2").arg(paths_.size() - 1).arg(first);
     return paths_.size() < 2 ? first : tr("%1 against %2").arg(fileName(paths_.back()), first);
 }
@@ -96,6 +99,8 @@ void LoadPage::startPreview() {
         });
         return;
     }
+    // What two of many runs say is not the answer.
+    if (baselineRuns_ > 0 && paths_.size() > 2) return;
     previewJob_->start(
         [this, baseline = paths_[0], candidate = paths_[1]]() -> views::LatestJob::Publish {
             compare::StoredComparisonPtr stored = compare::compareStoredRuns(baseline, candidate);

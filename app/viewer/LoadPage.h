@@ -30,8 +30,10 @@ class TraceLoader;
 class LoadPage : public QWidget {
     Q_OBJECT
   public:
-    /// One path for a timeline; for a comparison the baseline and then the candidates.
-    explicit LoadPage(std::vector<std::filesystem::path> paths, QWidget* parent = nullptr);
+    /// One path for a timeline; for a comparison the baseline and then the candidates, or so many
+    /// runs of the baseline and then those of the candidate.
+    explicit LoadPage(std::vector<std::filesystem::path> paths, size_t baselineRuns = 0,
+                      QWidget* parent = nullptr);
 
     void start();
     /// Nothing is reported from now on.
@@ -41,6 +43,8 @@ class LoadPage : public QWidget {
     /// Why it failed; empty while it has not.
     QString errorText() const;
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
+    /// 0 if each path is a program of its own.
+    size_t baselineRuns() const { return baselineRuns_; }
     /// What the preview shows; null while it shows nothing.
     const compare::StoredComparisonPtr& storedComparison() const { return stored_; }
     /// Of one trace, what its stored summary says; null if it has none or was not read yet.
@@ -64,6 +68,7 @@ class LoadPage : public QWidget {
     void showError(const QString& sentence);
 
     std::vector<std::filesystem::path> paths_;
+    size_t baselineRuns_ = 0;
     std::vector<TracePtr> traces_;
     TraceLoader* loader_ = nullptr;
     compare::StoredComparisonPtr stored_;

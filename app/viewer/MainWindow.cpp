@@ -137,7 +137,7 @@ void MainWindow::connectTabs() {
 
 void MainWindow::open(const ViewerOptions& options) {
     if (options.isComparison && options.files.size() >= 2) {
-        tabs_->openComparison(options.files);
+        tabs_->openComparison(options.files, options.baselineRuns);
         return;
     }
     for (const auto& path : options.files) tabs_->openTrace(path);

@@ -58,23 +58,30 @@ void MainWindow::askForFiles() {
 }
 
 void MainWindow::askForComparison() {
-    QString baseline;
+    QStringList baseline;
     QString folder = settings_.folder();
     if (const TracePage* page = tabs_->currentTrace()) {
-        baseline = views::toQString(page->trace()->path.string());
-        folder = QFileInfo(baseline).absolutePath();  // runs to compare mostly lie side by side
+        baseline << views::toQString(page->trace()->path.string());
+        folder =
+            QFileInfo(baseline.front()).absolutePath();  // runs to compare mostly lie side by side
     } else {
-        baseline = QFileDialog::getOpenFileName(this, tr("The run to compare against (baseline)"),
-                                                settings_.folder(), traceFilter());
+        baseline = QFileDialog::getOpenFileNames(
+            this, tr("The run to compare against, or several of one program (baseline)"),
+            settings_.folder(), traceFilter());
     }
     if (baseline.isEmpty()) return;
     const QStringList candidates = QFileDialog::getOpenFileNames(
-        this, tr("The runs in question (candidates)"), folder, traceFilter());
+        this,
+        baseline.size() > 1 ? tr("The runs of the program in question (candidate)")
+                            : tr("The runs in question (candidates)"),
+        folder, traceFilter());
     if (candidates.isEmpty()) return;
     settings_.setFolder(QFileInfo(candidates.front()).absolutePath());
-    std::vector<std::filesystem::path> files = {baseline.toStdString()};
-    for (const QString& path : candidates) files.emplace_back(path.toStdString());
-    tabs_->openComparison(files);
+    std::vector<std::filesystem::path> files;
+    for (const QStringList& paths : {baseline, candidates})
+        for (const QString& path : paths) files.emplace_back(path.toStdString());
+    // Of one baseline each candidate may be a program of its own.
+    tabs_->openComparison(files, baseline.size() > 1 ? size_t(baseline.size()) : 0);
 }
 
 void MainWindow::askForPicture() {

@@ -31,9 +31,10 @@ CLI::Validator check(Parse parse) {
 }
 
 constexpr int mostCompared = 9;
+constexpr int mostRuns = 100;
 
 struct RawOptions {
-    std::vector<std::string> files, compare;
+    std::vector<std::string> files, compare, baselineRuns, candidateRuns;
     std::string render, size = "1600x1000", theme = "light", select, visible, find, table, query;
     std::string align, typed;
     std::vector<std::string> commands;
@@ -56,6 +57,20 @@ void declare(CLI::App& app, RawOptions& raw) {
         ->expected(2, mostCompared)
         ->type_name("BASELINE CANDIDATE...")
         ->excludes("FILE");
+    auto* baseline =
+        app.add_option("--baseline", raw.baselineRuns,
+                       "Several runs of the program to compare against; needs --candidate")
+            ->expected(1, mostRuns)
+            ->type_name("TRACE")
+            ->excludes("FILE")
+            ->excludes("--compare");
+    auto* candidate =
+        app.add_option("--candidate", raw.candidateRuns,
+                       "Several runs of the program that is asked about; needs --baseline")
+            ->expected(1, mostRuns)
+            ->type_name("TRACE")
+            ->needs(baseline);
+    baseline->needs(candidate);
     auto* render = app.add_option(
         "--render", raw.render, "Write a PNG of the window to this file and end; needs no display");
     render->type_name("FILE")->check(CLI::Validator(
@@ -106,9 +121,10 @@ void declare(CLI::App& app, RawOptions& raw) {
 
 ViewerOptions toOptions(const RawOptions& raw) {
     ViewerOptions options;
-    options.isComparison = !raw.compare.empty();
-    const auto& names = options.isComparison ? raw.compare : raw.files;
-    options.files.assign(names.begin(), names.end());
+    options.isComparison = !raw.compare.empty() || !raw.baselineRuns.empty();
+    options.baselineRuns = raw.baselineRuns.size();
+    for (const auto* names : {&raw.files, &raw.compare, &raw.baselineRuns, &raw.candidateRuns})
+        options.files.insert(options.files.end(), names->begin(), names->end());
     if (raw.render.empty()) return options;
     RenderOptions render;
     render.path = raw.render;

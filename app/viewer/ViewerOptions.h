@@ -34,6 +34,9 @@ struct RenderOptions {
 struct ViewerOptions {
     std::vector<std::filesystem::path> files;  ///< Each in a tab of its own.
     bool isComparison = false;                 ///< `files` are the baseline and its candidates.
+    /// Of a comparison, so many of `files` are runs of the baseline's program and the others of the
+    /// candidate's; 0 if each is a program of its own.
+    size_t baselineRuns = 0;
     std::optional<RenderOptions> render;
 };
 

@@ -112,6 +112,9 @@ ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
 /// Every pair of workers by its median step: Baseline, Candidate, Baseline Steps, Candidate Steps,
 /// Baseline Median, Candidate Median, Change, p, Outcome.
 ComparisonTable workerTable(const RunComparison& comparison);
+/// What was judged beside the step, with the run as the unit: Judged, Baseline, Lost, Low, High, p,
+/// Certain. Empty of two runs.
+ComparisonTable judgedTable(const WorkerComparison& pair);
 /// Every compared step against the one in its place.
 ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& candidate);
 /// Counters over the compared steps: means and greatest values.

@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "model/compare/causes.h"
+
 namespace lanescope::compare {
 
 namespace {
@@ -17,21 +19,6 @@ const ContributorShare* shareOf(const ContributorDifference& difference, MatchKi
 
 RowSide sideOf(const ContributorShare* share) {
     return share ? RowSide{share->exposedNs, {}, share} : RowSide{};
-}
-
-RowLead leadTo(const ContributorDifference& each) {
-    InstanceQuery query;
-    query.part = each.part;
-    query.kind = each.kind;
-    if (each.match != MatchKind::OnlyCandidate) {
-        query.baselineName = each.baseline.name;
-        query.baselinePath = each.path;
-    }
-    if (each.match != MatchKind::OnlyBaseline) {
-        query.candidateName = each.candidate.name;
-        query.candidatePath = each.path;
-    }
-    return {std::move(query), each.part};
 }
 
 /// A row of what every run has, if only for no time.
@@ -72,6 +59,10 @@ void addCandidate(const ContributorDifference& difference, size_t candidate, Com
 }
 
 }  // namespace
+
+RowLead leadTo(const ContributorDifference& contributor) {
+    return {queryOf(contributor), contributor.part};
+}
 
 int64_t ComparisonRow::greatestLossNs() const {
     int64_t greatest = 0;

@@ -33,6 +33,9 @@ struct RowLead {
     EventRef baselineEvent = {}, candidateEvent = {};  ///< Exactly these.
 };
 
+/// To the worst instance of a contributor.
+RowLead leadTo(const ContributorDifference& contributor);
+
 /// What one run has of a row.
 struct RowSide {
     std::optional<int64_t> ns;      ///< Of the mean step; nothing if it does not have it.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/compare/Lead.h"
 #include "model/compare/RunSummary.h"
 #include "model/compare/stepPatterns.h"
 #include "model/values/DurationScale.h"
@@ -44,12 +45,13 @@ enum class Outcome : uint8_t {
     WithinNoise,  ///< The difference is not beyond the spread between runs.
     Slower,
     Faster,
+    PartsChanged,  ///< That of the step is not, but that of some of its parts is; of answers only.
 };
 /// "nothing", "too few steps", "steps alike", "longer steps", "shorter steps", "within run-to-run
-/// spread", "slower", "faster".
+/// spread", "slower", "faster", "parts changed".
 std::string_view name(Outcome outcome);
 /// For files and programs: "nothing", "too_few_steps", "alike", "longer", "shorter",
-/// "within_noise", "slower", "faster".
+/// "within_noise", "slower", "faster", "parts_changed".
 std::string_view identifier(Outcome outcome);
 inline constexpr int64_t fewestStepsForClaim = 4;
 
@@ -67,8 +69,10 @@ struct Claim {
     ClaimUnit unit = ClaimUnit::Steps;
     /// Candidate's median less the baseline's; of several runs, of the geometric means of theirs.
     double differenceNs = 0;
-    double percent = 0;                      ///< Of the baseline's median.
-    double pValue = 1;                       ///< Two-sided.
+    double percent = 0;  ///< Of the baseline's median.
+    double pValue = 1;   ///< Two-sided, of this difference alone.
+    /// Of runs: with the parts of the step judged beside it considered (`judgeParts`).
+    double adjustedPValue = 1;
     double lowNs = 0, highNs = 0;            ///< 95 % confidence interval of `differenceNs`.
     double lowPercent = 0, highPercent = 0;  ///< The same in percent; of runs only.
     /// A smaller difference is none. Of two runs the greatest of 1 % of the baseline's median and,
@@ -78,6 +82,30 @@ struct Claim {
     int64_t baselineRuns = 1, candidateRuns = 1;
     int64_t spreadRuns = 0;     ///< Earlier runs that tell how much runs differ.
     double visiblePercent = 0;  ///< The smallest change that four of five such tests see; of runs.
+    double apartPercent = 0;    ///< How far the runs of a side lie apart, of the lowest; of runs.
+    bool areByTurns = false;    ///< Drift over the order of the runs was taken out (`judgeRuns`).
+};
+
+/// What is judged beside the whole step, with the run as the unit.
+enum class QuantityKind : uint8_t {
+    Part,         ///< A part of the step.
+    IdleInRange,  ///< All idle time of the GPU that lies in one NVTX path.
+};
+/// For files and programs: "part", "idle_in_range".
+std::string_view identifier(QuantityKind kind);
+
+/// Whether one quantity of the step is another in the candidate's program, see `judgeParts`.
+struct QuantityClaim {
+    QuantityKind kind = QuantityKind::Part;
+    StepPart part = StepPart::Compute;  ///< Of `Part`.
+    std::string path;                   ///< Of `IdleInRange`.
+    double baselineNs = 0;              ///< Mean over the runs of the number of each.
+    double differenceNs = 0;            ///< Candidate's less the baseline's.
+    double lowNs = 0, highNs = 0;       ///< 95 % confidence interval of `differenceNs`.
+    double pValue = 1;                  ///< Two-sided, of this quantity alone.
+    double adjustedPValue = 1;          ///< With all that are judged at once considered.
+    /// The difference is beyond the spread between runs, and at least 1 % of the step.
+    bool isCertain = false;
 };
 
 // Times of the mean step are rounded once, here: to multiples of the last digit that
@@ -156,6 +184,8 @@ struct WorkerComparison {
     /// By part, then by time lost, greatest first. Unmatched ones stand against nothing.
     std::vector<ContributorDifference> contributors;
     std::vector<RangeDifference> ranges;  ///< By time lost, greatest first.
+    /// What was judged beside the step: parts in their order, then ranges; empty of two runs.
+    std::vector<QuantityClaim> quantities;
 
     /// What the mean step of the candidate takes longer; the sum of all parts' `lostNs()`.
     int64_t lostNs() const { return candidate.meanNs - baseline.meanNs; }
@@ -172,6 +202,9 @@ struct Cause {
     /// is then that of `main` alone where its part is told by another cause, or not at all.
     bool isChangeOfKind = false;
     bool isOfWholePart = true;  ///< `lostNs` is what the part lost, not `main` alone.
+    /// How sure it is that the programs differ in this; nothing where that was not judged.
+    std::optional<QuantityClaim> judged;
+    bool isCertain() const { return judged && judged->isCertain; }
     /// In words: "+31.204 ms exposed NCCL AllReduce in the mean step, bus bandwidth 112.0 → 24.3
     /// GB/s".
     std::string text;
@@ -187,6 +220,7 @@ struct Answer {
     /// "Candidate is 23.1 % slower (95 % confidence 20.2 to 26.1 %, p < 0.001, ...): +31.204 ms
     /// ..."
     std::string sentence;
+    std::vector<Clause> clauses;       ///< The sentence in pieces, each with its evidence.
     std::vector<std::string> details;  ///< Further sentences: which steps, which rank, outliers.
     std::vector<std::string>
         cautions;  ///< What makes the numbers doubtful; to be shown before them.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "model/compare/judgeSteps.h"
+
 namespace lanescope::compare {
 
 namespace {
@@ -21,6 +23,7 @@ StepBars::Bar barOf(const std::vector<int64_t>& wallNs, size_t first, size_t cou
 StepBars::Run runOf(const StepBarsOf& given, size_t stepsPerBar) {
     StepBars::Run run;
     run.steps = given.steps;
+    run.band = given.band;
     if (!given.worker) return run;
     for (const StepSummary& step : given.worker->steps) {
         run.numbers.push_back(step.number);
@@ -42,6 +45,17 @@ StepBars::Run runOf(const StepBarsOf& given, size_t stepsPerBar) {
 }
 
 }  // namespace
+
+RunBand runBand(std::span<const WorkerSummary* const> workers) {
+    RunBand band;
+    for (const WorkerSummary* worker : workers) {
+        const double medianNs = stepsOf(*worker).medianNs;
+        band.lowestNs = band.runs == 0 ? medianNs : std::min(band.lowestNs, medianNs);
+        band.highestNs = std::max(band.highestNs, medianNs);
+        ++band.runs;
+    }
+    return band;
+}
 
 StepBars stepBars(std::span<const StepBarsOf> runs) {
     StepBars bars;

@@ -11,6 +11,15 @@
 
 namespace lanescope::compare {
 
+/// How far the median steps of the runs of a side lie apart.
+struct RunBand {
+    size_t runs = 0;  ///< Less than two: there is no band.
+    double lowestNs = 0, highestNs = 0;
+};
+
+/// Of what stands for one worker in each run. O(n log n) in their steps.
+RunBand runBand(std::span<const WorkerSummary* const> workers);
+
 /// Steps of several runs over their order, as charts draw them: up to a thousand steps each by
 /// itself, of more so many neighbours put together that there are no more than a thousand.
 struct StepBars {
@@ -31,6 +40,7 @@ struct StepBars {
         std::vector<int64_t> wallNs;
         std::vector<Mark> marks;
         StepDistribution steps;
+        RunBand band;
         size_t stepCount() const { return wallNs.size(); }
     };
     std::vector<Run> runs;
@@ -42,6 +52,7 @@ struct StepBars {
 struct StepBarsOf {
     const WorkerSummary* worker = nullptr;
     StepDistribution steps;
+    RunBand band = {};
 };
 
 /// O(n log n) in the steps.

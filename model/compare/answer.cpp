@@ -47,8 +47,13 @@ Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
     answer.causes = causesOf(*pair, baseline, candidate);
     if (isAlike(answer.outcome)) {
         // Amounts within noise have no cause; what the program does otherwise is a fact all the
-        // same.
-        std::erase_if(answer.causes, [](const Cause& cause) { return !cause.isChangeOfKind; });
+        // same, and so is what is certain of a part of the step.
+        std::erase_if(answer.causes, [](const Cause& cause) {
+            return !cause.isChangeOfKind && !cause.isCertain();
+        });
+        if (std::any_of(answer.causes.begin(), answer.causes.end(),
+                        [](const Cause& cause) { return cause.isCertain(); }))
+            answer.outcome = Outcome::PartsChanged;
         answer.tellingOutliers = tellingOutliers(comparison.outliers);
     }
     return answer;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
+#include "model/compare/causes.h"
 #include "model/compare/nvlinkSentence.h"
 #include "model/compare/shownNumbers.h"
 #include "model/values/formatValue.h"
@@ -67,6 +69,11 @@ std::string changeText(const Cause& cause, const std::string& time) {
 /// "+7.104 ms exposed NCCL AllReduce in the mean step, bus bandwidth 210.3 → 27.1 GB/s".
 std::string causeText(const Cause& cause, const DurationScale& scale) {
     const std::string time = scale.differenceText(cause.lostNs);
+    if (!cause.isOfWholePart && cause.judged)
+        return fmt::format("{} idle in {} in the mean step{}", time, printable(cause.judged->path),
+                           cause.main && cause.main->match != MatchKind::SamePosition
+                               ? matchText(*cause.main)
+                               : std::string());
     if (!cause.isOfWholePart) return changeText(cause, time);
     std::string text = fmt::format("{} {} in the mean step", time, name(cause.part));
     if (cause.main) {
@@ -90,6 +97,16 @@ std::string causeText(const Cause& cause, const DurationScale& scale) {
     return cause.hasLostNvlink ? text + ", no longer over the NVLink that joins these GPUs" : text;
 }
 
+/// Whether runs of the programs would show it again: " (certain: 95 % confidence +1.101 to +1.307
+/// ms)", " (within the spread between runs)"; empty where only two runs tell of it.
+std::string certaintyText(const Cause& cause, const DurationScale& scale) {
+    if (!cause.judged) return {};
+    if (!cause.isCertain()) return " (within the spread between runs)";
+    return fmt::format(" (certain: 95 % confidence {} to {})",
+                       scale.differenceText(std::llround(cause.judged->lowNs)),
+                       scale.differenceText(std::llround(cause.judged->highNs)));
+}
+
 std::string medians(const WorkerComparison& pair) {
     return fmt::format("{} against {}", timeText(pair.candidate.medianNs),
                        timeText(pair.baseline.medianNs));
@@ -99,13 +116,14 @@ std::string runCount(int64_t runs) {
     return fmt::format("{} {}", runs, runs == 1 ? "run" : "runs");
 }
 
-/// "3 against 3 runs", "1 against 1 run, by the spread of 5 earlier ones".
+/// "3 against 3 runs", "5 against 5 runs by turns", "1 against 1 run, by the spread of 5 earlier
+/// ones".
 std::string runsText(const Claim& claim) {
     std::string text =
         fmt::format("{} against {}", claim.baselineRuns, runCount(claim.candidateRuns));
     if (claim.spreadRuns > 0)
         text += fmt::format(", by the spread of {} earlier ones", claim.spreadRuns);
-    return text;
+    return claim.areByTurns ? text + " by turns" : text;
 }
 
 std::string confidenceText(const Claim& claim) {
@@ -130,13 +148,7 @@ std::string claimText(const Claim& claim) {
                changeOf(claim.percent, "longer", "shorter");
     return fmt::format("Candidate {} {} ({}; {}, {})", claim.percent >= fromThatOn ? "takes" : "is",
                        changeOf(claim.percent, "slower", "faster"), runsText(claim),
-                       confidenceText(claim), pValueEquation(claim.pValue));
-}
-
-std::string joined(const std::vector<Cause>& causes) {
-    std::string text;
-    for (const Cause& cause : causes) text += (text.empty() ? "" : "; ") + cause.text;
-    return text;
+                       confidenceText(claim), pValueEquation(claim.adjustedPValue));
 }
 
 /// "step 6".
@@ -170,53 +182,146 @@ std::string emptySentence(const RunSummary& baseline, const RunSummary& candidat
                        printable((isBaseline ? baseline : candidate).facts.title));
 }
 
-/// What stands out where the medians are alike: patterns of steps, else single ones.
-std::string tellingText(const RunComparison& comparison) {
-    if (!comparison.patterns.empty()) return "; but " + comparison.patterns.front().text;
-    const std::vector<uint32_t>& telling = comparison.answer.tellingOutliers;
-    if (telling.empty()) return {};
-    const std::string text = "; but " + outlierText(comparison.outliers[telling.front()]);
-    if (telling.size() == 1) return text;
-    if (telling.size() == 2)
-        return text + ", and likewise " + stepText(comparison.outliers[telling.back()].step);
-    return text + fmt::format(", and likewise {} other steps", telling.size() - 1);
+Clause words(std::string text) {
+    return {std::move(text)};
 }
 
-std::string sentenceOf(const RunComparison& comparison, const WorkerComparison& pair) {
+Clause ofSteps(std::string text) {
+    return {std::move(text), ClauseKind::Step};
+}
+
+Clause ofSingle(std::string text, bool isCandidate, int64_t number) {
+    Clause clause{std::move(text), ClauseKind::Single};
+    clause.isCandidate = isCandidate;
+    clause.number = number;
+    return clause;
+}
+
+/// What changed most of a part where no single thing stands out.
+const ContributorDifference* mostChanged(const WorkerComparison& pair, StepPart part) {
+    const ContributorDifference* most = nullptr;
+    for (const ContributorDifference& each : pair.contributors)
+        if (each.part == part && each.kind != ContributorKind::Others &&
+            (!most || std::abs(each.lostNs()) > std::abs(most->lostNs())))
+            most = &each;
+    return most;
+}
+
+Clause ofCause(const Cause& cause, const WorkerComparison& pair) {
+    const ContributorDifference* main = cause.main ? &*cause.main : mostChanged(pair, cause.part);
+    Clause clause{cause.text, ClauseKind::Step};  // a part of which nothing is listed
+    if (!main) return clause;
+    clause.kind = ClauseKind::Cause;
+    clause.query = queryOf(*main);
+    return clause;
+}
+
+/// Puts a sentence together.
+class Clauses {
+  public:
+    void add(Clause clause) {
+        if (!clause.text.empty()) all_.push_back(std::move(clause));
+    }
+    /// `before`, the causes with "; " between them, nothing at all without causes.
+    void addCauses(std::string before, const std::vector<Cause>& causes,
+                   const WorkerComparison& pair) {
+        for (const Cause& cause : causes) {
+            add(words(std::exchange(before, "; ")));
+            add(ofCause(cause, pair));
+        }
+    }
+    /// What stands out where the medians are alike: patterns of steps, else single ones.
+    void addTelling(const RunComparison& comparison) {
+        if (!comparison.patterns.empty()) {
+            const PatternDifference& first = comparison.patterns.front();
+            add(words("; but "));
+            add(ofSingle(first.text, first.isCandidate, first.pattern.firstNumber));
+            return;
+        }
+        const std::vector<uint32_t>& telling = comparison.answer.tellingOutliers;
+        const auto outlier = [&](uint32_t index) -> const RunOutlier& {
+            return comparison.outliers[index];
+        };
+        if (telling.empty()) return;
+        const RunOutlier& longest = outlier(telling.front());
+        add(words("; but "));
+        add(ofSingle(outlierText(longest), longest.isCandidate, longest.step.number));
+        if (telling.size() == 1) return;
+        add(words(", and likewise "));
+        const RunOutlier& next = outlier(telling[1]);
+        add(ofSingle(telling.size() == 2 ? stepText(outlier(telling.back()).step)
+                                         : fmt::format("{} other steps", telling.size() - 1),
+                     next.isCandidate, next.step.number));
+    }
+    std::vector<Clause> take() { return std::move(all_); }
+
+  private:
+    std::vector<Clause> all_;
+};
+
+/// How many runs, then what is known of the whole step.
+std::string undecidedText(const Claim& claim) {
+    return fmt::format("no difference is certain: {} % ({}), its runs lie up to {} % apart",
+                       percentDifferenceText(claim.percent), confidenceText(claim),
+                       percentText(claim.apartPercent));
+}
+
+std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerComparison& pair) {
     const Claim& claim = pair.claim;
     const std::vector<Cause>& causes = comparison.answer.causes;
-    const std::string because = causes.empty() ? std::string() : joined(causes);
-    switch (claim.outcome) {
+    Clauses clauses;
+    switch (comparison.answer.outcome) {
         case Outcome::Slower:
         case Outcome::Faster:
-            return claimText(claim) + (because.empty() ? "" : ": " + because) + ".";
         case Outcome::Longer:
         case Outcome::Shorter:
-            return claimText(claim) + (because.empty() ? "" : ": " + because) +
-                   ". One run a side: run-to-run spread unknown.";
+            clauses.add(ofSteps(claimText(claim)));
+            clauses.addCauses(": ", causes, pair);
+            clauses.add(words(claim.unit == ClaimUnit::Runs
+                                  ? "."
+                                  : ". One run a side: run-to-run spread unknown."));
+            break;
         case Outcome::TooFewSteps:
-            return fmt::format(
-                "Too few steps to tell a difference from chance ({} and {}): median step {}, {} "
-                "%{}.",
-                pair.baseline.count, pair.candidate.count, medians(pair),
-                percentDifferenceText(claim.percent), because.empty() ? "" : "; " + because);
+            clauses.add(words("Too few steps to tell a difference from chance ("));
+            clauses.add(
+                ofSteps(fmt::format("{} and {}", pair.baseline.count, pair.candidate.count)));
+            clauses.add(words("): "));
+            clauses.add(ofSteps(fmt::format("median step {}, {} %", medians(pair),
+                                            percentDifferenceText(claim.percent))));
+            clauses.addCauses("; ", causes, pair);
+            clauses.add(words("."));
+            break;
         case Outcome::Alike:
-            return fmt::format(
-                "In these two runs steps are alike: median step {} ({} %), within "
-                "the spread of each run's own steps{}{}.",
-                medians(pair), percentDifferenceText(claim.percent),
-                because.empty() ? "" : "; but " + because, tellingText(comparison));
+            clauses.add(words("In these two runs steps are alike: "));
+            clauses.add(ofSteps(fmt::format("median step {} ({} %)", medians(pair),
+                                            percentDifferenceText(claim.percent))));
+            clauses.add(words(", within the spread of each run's own steps"));
+            clauses.addCauses("; but ", causes, pair);
+            clauses.addTelling(comparison);
+            clauses.add(words("."));
+            break;
+        case Outcome::PartsChanged:
+            clauses.add(words(fmt::format("Parts of the step changed ({})", runsText(claim))));
+            clauses.addCauses(": ", causes, pair);
+            clauses.add(words(". Of the whole step "));
+            clauses.add(ofSteps(undecidedText(claim)));
+            clauses.addTelling(comparison);
+            clauses.add(words("."));
+            break;
         case Outcome::WithinNoise:
-            return fmt::format(
-                "No difference beyond that between runs: {} % ({}; {}); one of {} % "
-                "would most likely have been seen{}{}.",
-                percentDifferenceText(claim.percent), runsText(claim), confidenceText(claim),
-                percentText(claim.visiblePercent), because.empty() ? "" : "; but " + because,
-                tellingText(comparison));
+            clauses.add(words("No difference beyond that between runs: "));
+            clauses.add(ofSteps(fmt::format("{} % ({}; {})", percentDifferenceText(claim.percent),
+                                            runsText(claim), confidenceText(claim))));
+            clauses.add(words(fmt::format("; one of {} % would most likely have been seen",
+                                          percentText(claim.visiblePercent))));
+            clauses.addCauses("; but ", causes, pair);
+            clauses.addTelling(comparison);
+            clauses.add(words("."));
+            break;
         case Outcome::Nothing:
             break;
     }
-    return {};
+    return clauses.take();
 }
 
 std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
@@ -233,6 +338,19 @@ std::string stepsOfSide(const WorkerSummary& worker, std::string_view side) {
 std::string asSentence(std::string text) {
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
     return text + ".";
+}
+
+/// "5 parts and 3 ranges of it, 2 of which differ for certain".
+std::string judgedText(const WorkerComparison& pair) {
+    int64_t parts = 0, ranges = 0, certain = 0;
+    for (const QuantityClaim& each : pair.quantities) {
+        ++(each.kind == QuantityKind::Part ? parts : ranges);
+        certain += each.isCertain ? 1 : 0;
+    }
+    return fmt::format("{} {} of it and the idle time of {} {}, {} of which {} for certain", parts,
+                       parts == 1 ? "part" : "parts", ranges, ranges == 1 ? "range" : "ranges",
+                       certain == 0 ? "none" : std::to_string(certain),
+                       certain > 1 ? "differ" : "differs");
 }
 
 std::vector<std::string> detailsOf(const RunComparison& comparison, const WorkerComparison& pair,
@@ -260,9 +378,9 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
     if (pair.claim.unit == ClaimUnit::Runs)
         details.push_back(fmt::format(
             "Median steps of the runs: {} (95 % confidence {} to {}), judged with the run as the "
-            "unit; times are those of all steps of a side's runs.",
+            "unit, together with {}; times are those of all steps of a side's runs.",
             timeDifferenceText(pair.claim.differenceNs), timeDifferenceText(pair.claim.lowNs),
-            timeDifferenceText(pair.claim.highNs)));
+            timeDifferenceText(pair.claim.highNs), judgedText(pair)));
     else if (pair.claim.outcome != Outcome::TooFewSteps)
         details.push_back(fmt::format(
             "Difference of medians {} (95 % confidence of these runs' steps {} to {}); differences "
@@ -289,10 +407,14 @@ void sayAnswer(RunComparison& comparison, const RunSummary& baseline, const RunS
     const WorkerComparison* pair = comparison.criticalPair();
     if (!pair || answer.outcome == Outcome::Nothing) {
         answer.sentence = emptySentence(baseline, candidate);
+        answer.clauses = {words(answer.sentence)};
         return;
     }
-    for (Cause& cause : answer.causes) cause.text = causeText(cause, pair->scale);
-    answer.sentence = sentenceOf(comparison, *pair);
+    for (Cause& cause : answer.causes)
+        cause.text = causeText(cause, pair->scale) + certaintyText(cause, pair->scale);
+    answer.clauses = clausesOf(comparison, *pair);
+    answer.sentence.clear();
+    for (const Clause& clause : answer.clauses) answer.sentence += clause.text;
     answer.details = detailsOf(comparison, *pair, baseline, candidate);
     const std::string nvlink = nvlinkSentence(baseline, candidate);
     // First where it may explain the difference: there is not always room for all of them.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "model/compare/matchContributors.h"
 
@@ -77,6 +78,12 @@ bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& o
            otherCount * std::max(one.candidate.count, one.baseline.count);
 }
 
+const QuantityClaim* judgedPart(const WorkerComparison& pair, StepPart part) {
+    for (const QuantityClaim& each : pair.quantities)
+        if (each.kind == QuantityKind::Part && each.part == part) return &each;
+    return nullptr;
+}
+
 /// Changes of kind that no cause tells, those that cost most first.
 std::vector<Cause> furtherChanges(const WorkerComparison& pair, const std::vector<Cause>& causes) {
     std::vector<const ContributorDifference*> changes;
@@ -113,10 +120,79 @@ Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const Ru
     if (main) cause.main = *main;
     cause.hasLostNvlink = hasLostNvlink(part.part, main, baseline, candidate);
     cause.isChangeOfKind = cause.hasLostNvlink || (main && isChangeOfKind(pair, *main));
+    if (const QuantityClaim* judged = judgedPart(pair, part.part)) cause.judged = *judged;
     return cause;
 }
 
+/// Idle time of a path, told by what of it changed most.
+Cause causeOf(const WorkerComparison& pair, const QuantityClaim& idle) {
+    Cause cause;
+    cause.isOfWholePart = false;
+    cause.judged = idle;
+    for (const ContributorDifference& each : pair.contributors)
+        if (each.kind == ContributorKind::Idle && each.path == idle.path)
+            cause.lostNs += each.lostNs();
+    if (const ContributorDifference* main = mostChangedIdle(pair, idle)) cause.main = *main;
+    if (cause.main) {
+        cause.part = cause.main->part;
+        cause.isChangeOfKind = isChangeOfKind(pair, *cause.main);
+    }
+    return cause;
+}
+
+/// What is certain and is no cause yet, the largest first.
+void addCertain(const WorkerComparison& pair, const RunSummary& baseline,
+                const RunSummary& candidate, std::vector<Cause>& causes) {
+    std::vector<const QuantityClaim*> certain;
+    for (const QuantityClaim& each : pair.quantities) {
+        const bool isTold = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+            if (each.kind == QuantityKind::Part)
+                return cause.isOfWholePart && cause.part == each.part;
+            return cause.isCertain() && cause.main && cause.main->path == each.path &&
+                   cause.main->kind == ContributorKind::Idle;
+        });
+        if (each.isCertain && !isTold) certain.push_back(&each);
+    }
+    std::stable_sort(certain.begin(), certain.end(), [](const auto* a, const auto* b) {
+        return std::abs(a->differenceNs) > std::abs(b->differenceNs);
+    });
+    if (certain.size() > mostCauses) certain.resize(mostCauses);
+    for (const QuantityClaim* each : certain) {
+        if (each->kind == QuantityKind::IdleInRange)
+            causes.push_back(causeOf(pair, *each));
+        else
+            causes.push_back(
+                causeOf(pair, pair.parts[static_cast<size_t>(each->part)], baseline, candidate));
+    }
+}
+
 }  // namespace
+
+InstanceQuery queryOf(const ContributorDifference& contributor) {
+    InstanceQuery query;
+    query.part = contributor.part;
+    query.kind = contributor.kind;
+    if (contributor.match != MatchKind::OnlyCandidate) {
+        query.baselineName = contributor.baseline.name;
+        query.baselinePath = contributor.path;
+    }
+    if (contributor.match != MatchKind::OnlyBaseline) {
+        query.candidateName = contributor.candidate.name;
+        query.candidatePath = contributor.path;
+    }
+    return query;
+}
+
+const ContributorDifference* mostChangedIdle(const WorkerComparison& pair,
+                                             const QuantityClaim& idle) {
+    const int64_t sign = idle.differenceNs < 0 ? -1 : 1;
+    const ContributorDifference* most = nullptr;
+    for (const ContributorDifference& each : pair.contributors)
+        if (each.kind == ContributorKind::Idle && each.path == idle.path &&
+            (!most || each.lostNs() * sign > most->lostNs() * sign))
+            most = &each;
+    return most;
+}
 
 std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& baseline,
                             const RunSummary& candidate) {
@@ -135,9 +211,12 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
     for (const PartDifference* part : changed)
         if (causes.size() < mostCauses && std::abs(part->lostNs()) * smallestCauseShare >= allNs)
             causes.push_back(causeOf(pair, *part, baseline, candidate));
+    addCertain(pair, baseline, candidate, causes);
     for (Cause& change : furtherChanges(pair, causes)) causes.push_back(std::move(change));
-    std::stable_partition(causes.begin(), causes.end(),
-                          [](const Cause& cause) { return cause.isChangeOfKind; });
+    std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
+        return std::pair(!a.isChangeOfKind, !a.isCertain()) <
+               std::pair(!b.isChangeOfKind, !b.isCertain());
+    });
     return causes;
 }
 

@@ -7,9 +7,19 @@
 
 namespace lanescope::compare {
 
+/// Of the idle time in the path of `idle` the contributor that changed most in its direction; null
+/// if there is none.
+const ContributorDifference* mostChangedIdle(const WorkerComparison& pair,
+                                             const QuantityClaim& idle);
+
+/// What finds it in the traces.
+InstanceQuery queryOf(const ContributorDifference& contributor);
+
 /// Why the steps of the candidate take longer, or shorter if they do: the parts that changed in
 /// that direction, weightiest first, at most three, each with at least a sixth of all that changed
-/// so, without words. Empty if the means are equal. `pair` is of a worker of these runs.
+/// so; then what is certain (`QuantityClaim`) and not among them, and further changes of kind.
+/// Changes of kind first, then what is certain; without words. Empty if the means are equal and
+/// nothing is certain. `pair` is of a worker of these runs.
 std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& baseline,
                             const RunSummary& candidate);
 

@@ -4,19 +4,15 @@
 
 #include "model/compare/answer.h"
 #include "model/compare/cautions.h"
-#include "model/compare/judgeRuns.h"
-#include "model/compare/judgeSteps.h"
+#include "model/compare/judgeParts.h"
 #include "model/compare/poolRuns.h"
+#include "model/compare/runTurns.h"
 #include "model/compare/workerPairs.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::compare {
 
 namespace {
-
-double medianStep(const WorkerSummary& worker) {
-    return std::max(1.0, stepsOf(worker).medianNs);
-}
 
 bool isCopy(const RunSummary& one, const RunSummary& other) {
     return one.facts.contentHash != 0 && one.facts.contentHash == other.facts.contentHash;
@@ -43,14 +39,18 @@ Result<void> checkRunsDiffer(RunGroup runs, RunGroup others) {
 
 using Predicate = std::function<bool(const RunSummary&)>;
 
-/// One for each run of which `isWanted` is true.
-std::vector<double> mediansOf(RunGroup runs, const PooledRuns& pooled, uint32_t worker,
-                              const Predicate& isWanted) {
-    std::vector<double> medians;
+/// What stands for the worker in each run of which `isWanted` is true.
+WorkerRuns workersOf(RunGroup runs, const PooledRuns& pooled, uint32_t worker,
+                     const Predicate& isWanted) {
+    WorkerRuns workers;
     for (size_t run = 0; run < runs.size(); ++run)
-        if (isWanted(runs[run]))
-            medians.push_back(medianStep(runs[run].workers[pooled.workers[run][worker]]));
-    return medians;
+        if (isWanted(runs[run])) workers.push_back(&runs[run].workers[pooled.workers[run][worker]]);
+    return workers;
+}
+
+/// Without any spread nothing can be said of the programs.
+bool hasSpread(const JudgedRuns& runs) {
+    return runs.baseline.size() > 1 || runs.candidate.size() > 1 || runs.earlier.size() > 1;
 }
 
 /// What differs among the runs of a side makes them no runs of one program.
@@ -101,15 +101,18 @@ Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
         return (baseline.size() == 1 || !isAmong(baseline, run)) &&
                (candidate.size() == 1 || !isAmong(candidate, run));
     };
+    const RunTurns turns = earlier.empty() ? runTurns(baseline, candidate) : RunTurns{};
     for (size_t index = 0; index < comparison.workers.size(); ++index) {
         WorkerComparison& pair = comparison.workers[index];
-        RunMedians medians{mediansOf(baseline, *before, pair.baselineWorker, isAny),
-                           mediansOf(candidate, *after, pair.candidateWorker, isAny),
-                           {}};
-        if (!earlier.empty())
-            medians.spread = mediansOf(earlier, spread, pair.baselineWorker, isNew);
-        if (freedomOf(medians) == 0) continue;
-        pair.claim = judgeRuns(medians);
+        JudgedRuns runs{workersOf(baseline, *before, pair.baselineWorker, isAny),
+                        workersOf(candidate, *after, pair.candidateWorker, isAny),
+                        {},
+                        turns.baseline,
+                        turns.candidate};
+        if (!earlier.empty()) runs.earlier = workersOf(earlier, spread, pair.baselineWorker, isNew);
+        if (!hasSpread(runs)) continue;
+        judgeParts(runs, pair);
+        comparison.exact[index].quantities = pair.quantities;
         comparison.exact[index].claim = pair.claim;
     }
     answer(comparison, programs.baseline, programs.candidate);

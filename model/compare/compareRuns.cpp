@@ -40,22 +40,26 @@ void addOutliers(const RunSummary& run, bool isCandidate, std::vector<RunOutlier
 }  // namespace
 
 std::string_view name(Outcome outcome) {
-    static constexpr std::array<std::string_view, 8> all{
+    static constexpr std::array<std::string_view, 9> all{
         "nothing",      "too few steps", "steps alike",
         "longer steps", "shorter steps", "within run-to-run spread",
-        "slower",       "faster"};
+        "slower",       "faster",        "parts changed"};
     return all[static_cast<size_t>(outcome)];
 }
 
 std::string_view identifier(Outcome outcome) {
-    static constexpr std::array<std::string_view, 8> all{"nothing", "too_few_steps", "alike",
-                                                         "longer",  "shorter",       "within_noise",
-                                                         "slower",  "faster"};
+    static constexpr std::array<std::string_view, 9> all{
+        "nothing",      "too_few_steps", "alike",  "longer",       "shorter",
+        "within_noise", "slower",        "faster", "parts_changed"};
     return all[static_cast<size_t>(outcome)];
 }
 
 std::string_view identifier(ClaimUnit unit) {
     return unit == ClaimUnit::Runs ? "runs" : "steps";
+}
+
+std::string_view identifier(QuantityKind kind) {
+    return kind == QuantityKind::Part ? "part" : "idle_in_range";
 }
 
 std::string_view name(MatchKind kind) {
@@ -80,10 +84,11 @@ void answer(RunComparison& comparison, const RunSummary& baseline, const RunSumm
     sayAnswer(comparison, baseline, candidate);
     // It may be all there is to it, so it stands before the verdict.
     const auto differences = machineDifferences(baseline.facts, candidate.facts);
-    if (!differences.empty() && comparison.answer.outcome != Outcome::Nothing)
-        comparison.answer.sentence =
-            fmt::format("The machines differ ({}). {}", fmt::join(differences, ", "),
-                        comparison.answer.sentence);
+    if (differences.empty() || comparison.answer.outcome == Outcome::Nothing) return;
+    const std::string first =
+        fmt::format("The machines differ ({}). ", fmt::join(differences, ", "));
+    comparison.answer.sentence.insert(0, first);
+    comparison.answer.clauses.insert(comparison.answer.clauses.begin(), Clause{first});
 }
 
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {

@@ -11,24 +11,31 @@ namespace lanescope::compare {
 namespace {
 
 constexpr double confidence = 0.95;
-constexpr double power = 0.8;          ///< Of the smallest change that would be seen.
-constexpr double smallestPercent = 1;  ///< That anyone cares about.
+constexpr double power = 0.8;  ///< Of the smallest change that would be seen.
 
-struct LogSample {
+struct Sample {
     double mean = 0;
     double squares = 0;  ///< Sum of squared distances from the mean.
     int64_t count = 0;
 };
 
-LogSample sampleOf(std::span<const double> values) {
-    LogSample sample;
+Sample sampleOf(std::span<const double> values) {
+    Sample sample;
     for (const double value : values) {
-        const double log = std::log(value);
-        const double distance = log - sample.mean;
+        const double distance = value - sample.mean;
         sample.mean += distance / static_cast<double>(++sample.count);
-        sample.squares += distance * (log - sample.mean);
+        sample.squares += distance * (value - sample.mean);
     }
     return sample;
+}
+
+/// Sum of the products of the distances from both means.
+double productsOf(std::span<const double> values, const Sample& ofValues,
+                  std::span<const double> turns, const Sample& ofTurns) {
+    double sum = 0;
+    for (size_t run = 0; run < values.size(); ++run)
+        sum += (values[run] - ofValues.mean) * (turns[run] - ofTurns.mean);
+    return sum;
 }
 
 int64_t freedomIn(const std::vector<double>& runs) {
@@ -39,48 +46,97 @@ double percentOfLog(double log) {
     return 100 * std::expm1(log);
 }
 
+std::vector<double> logsOf(std::vector<double> values) {
+    for (double& value : values) value = std::log(value);
+    return values;
+}
+
+/// Of the side whose runs lie further apart, in percent of its least.
+double apartPercent(const RunMedians& medians) {
+    double most = 0;
+    for (const std::vector<double>* runs : {&medians.baseline, &medians.candidate}) {
+        const auto [least, greatest] = std::minmax_element(runs->begin(), runs->end());
+        if (least != runs->end()) most = std::max(most, 100 * (*greatest / *least - 1));
+    }
+    return most;
+}
+
 }  // namespace
 
 int64_t freedomOf(const RunMedians& medians) {
-    return freedomIn(medians.baseline) + freedomIn(medians.candidate) + freedomIn(medians.spread);
+    return freedomIn(medians.baseline) + freedomIn(medians.candidate) + freedomIn(medians.spread) -
+           (medians.baselineTurns.empty() ? 0 : 1);
 }
 
-Claim judgeRuns(const RunMedians& medians) {
-    const LogSample before = sampleOf(medians.baseline);
-    const LogSample after = sampleOf(medians.candidate);
-    const LogSample earlier = sampleOf(medians.spread);
-    const int64_t freedom = freedomOf(medians);
-    const double variance =
-        (before.squares + after.squares + earlier.squares) / static_cast<double>(freedom);
-    const double error = std::sqrt(
-        variance * (1 / static_cast<double>(before.count) + 1 / static_cast<double>(after.count)));
-    const double difference = after.mean - before.mean;
-    const double reach = studentTFor(confidence, freedom) * error;
-    const double medianNs = std::exp(before.mean);
+double GroupDifference::reach() const {
+    return studentTFor(confidence, freedom) * error;
+}
+
+double GroupDifference::pValue() const {
+    if (error > 0) return 1 - studentTWithin(std::abs(difference) / error, freedom);
+    return difference == 0 ? 1 : 0;
+}
+
+GroupDifference differenceOf(const RunMedians& numbers) {
+    const Sample before = sampleOf(numbers.baseline), after = sampleOf(numbers.candidate);
+    GroupDifference found;
+    found.baseline = before.mean;
+    found.difference = after.mean - before.mean;
+    found.freedom = freedomOf(numbers);
+    double squares = before.squares + after.squares + sampleOf(numbers.spread).squares;
+    double factor = 1 / static_cast<double>(before.count) + 1 / static_cast<double>(after.count);
+    if (!numbers.baselineTurns.empty()) {
+        const Sample first = sampleOf(numbers.baselineTurns);
+        const Sample second = sampleOf(numbers.candidateTurns);
+        const double turns = first.squares + second.squares;
+        const double products =
+            productsOf(numbers.baseline, before, numbers.baselineTurns, first) +
+            productsOf(numbers.candidate, after, numbers.candidateTurns, second);
+        const double slope = products / turns, apart = second.mean - first.mean;
+        found.difference -= slope * apart;
+        squares = std::max(0.0, squares - slope * products);
+        factor += apart * apart / turns;
+    }
+    found.error = std::sqrt(squares / static_cast<double>(found.freedom) * factor);
+    return found;
+}
+
+Claim judgeRuns(const RunMedians& medians, double weight) {
+    RunMedians logs = medians;
+    for (std::vector<double>* runs : {&logs.baseline, &logs.candidate, &logs.spread})
+        *runs = logsOf(std::move(*runs));
+    const GroupDifference found = differenceOf(logs);
+    const double reach = found.reach();
+    const double medianNs = std::exp(found.baseline);
 
     Claim claim;
     claim.unit = ClaimUnit::Runs;
-    claim.baselineRuns = before.count;
-    claim.candidateRuns = after.count;
-    claim.spreadRuns = earlier.count;
-    claim.percent = percentOfLog(difference);
-    claim.lowPercent = percentOfLog(difference - reach);
-    claim.highPercent = percentOfLog(difference + reach);
+    claim.baselineRuns = static_cast<int64_t>(medians.baseline.size());
+    claim.candidateRuns = static_cast<int64_t>(medians.candidate.size());
+    claim.spreadRuns = static_cast<int64_t>(medians.spread.size());
+    claim.percent = percentOfLog(found.difference);
+    claim.lowPercent = percentOfLog(found.difference - reach);
+    claim.highPercent = percentOfLog(found.difference + reach);
     // One-sided for the power: a change in the other direction is not the one looked for.
-    claim.visiblePercent = percentOfLog(reach + studentTFor(2 * power - 1, freedom) * error);
+    claim.visiblePercent = percentOfLog((studentTFor(1 - weight * significantRuns, found.freedom) +
+                                         studentTFor(2 * power - 1, found.freedom)) *
+                                        found.error);
+    claim.apartPercent = apartPercent(medians);
+    claim.areByTurns = !medians.baselineTurns.empty();
     claim.differenceNs = medianNs * claim.percent / 100;
     claim.lowNs = medianNs * claim.lowPercent / 100;
     claim.highNs = medianNs * claim.highPercent / 100;
-    claim.noiseNs = medianNs * smallestPercent / 100;
-    if (error > 0)
-        claim.pValue = 1 - studentTWithin(std::abs(difference) / error, freedom);
-    else
-        claim.pValue = difference == 0 ? 1 : 0;
-    const bool isSeen = claim.pValue < 1 - confidence && std::abs(claim.percent) >= smallestPercent;
-    claim.outcome = !isSeen          ? Outcome::WithinNoise
-                    : difference > 0 ? Outcome::Slower
-                                     : Outcome::Faster;
+    claim.noiseNs = medianNs * smallestPercentOfStep / 100;
+    claim.pValue = claim.adjustedPValue = found.pValue();
+    claim.outcome = outcomeOfRuns(claim);
     return claim;
+}
+
+Outcome outcomeOfRuns(const Claim& claim) {
+    const bool isSeen =
+        claim.adjustedPValue < significantRuns && std::abs(claim.percent) >= smallestPercentOfStep;
+    if (!isSeen) return Outcome::WithinNoise;
+    return claim.percent > 0 ? Outcome::Slower : Outcome::Faster;
 }
 
 }  // namespace lanescope::compare

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/compare/ComparisonTable.h"
+#include "model/compare/causes.h"
 #include "model/compare/shownNumbers.h"
 #include "model/compare/stepDifferences.h"
 #include "model/values/kernelName.h"
@@ -80,6 +81,29 @@ ComparisonTable workerTable(const RunComparison& comparison) {
                    pair.candidate.count, pair.baseline.medianNs, pair.candidate.medianNs,
                    pair.claim.percent, pValueText(pair.claim.pValue),
                    textOf(name(pair.claim.outcome))});
+    return table;
+}
+
+ComparisonTable judgedTable(const WorkerComparison& pair) {
+    ComparisonTable table = tableCalled("judged", {{"Judged", Form::Text},
+                                                   {"Baseline", Form::Time},
+                                                   {"Lost", Form::Loss},
+                                                   {"Low", Form::Loss},
+                                                   {"High", Form::Loss},
+                                                   {"p", Form::Text},
+                                                   {"Certain", Form::Text}});
+    for (const QuantityClaim& claim : pair.quantities) {
+        const bool isPart = claim.kind == QuantityKind::Part;
+        RowLead lead;
+        if (isPart)
+            lead.part = claim.part;
+        else if (const ContributorDifference* idle = mostChangedIdle(pair, claim))
+            lead = leadTo(*idle);
+        table.add({isPart ? textOf(name(claim.part)) : "idle in " + claim.path, claim.baselineNs,
+                   claim.differenceNs, claim.lowNs, claim.highNs, pValueText(claim.adjustedPValue),
+                   textOf(claim.isCertain ? "yes" : "no")},
+                  std::move(lead));
+    }
     return table;
 }
 

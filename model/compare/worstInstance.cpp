@@ -2,8 +2,10 @@
 #include "model/compare/worstInstance.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/compare/GpuWork.h"
+#include "model/compare/IdleGaps.h"
 
 namespace lanescope::compare {
 namespace {
@@ -110,12 +112,65 @@ WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candid
     return worst;
 }
 
+/// The longest gap of the worker in a step whose first cause is the wanted one: by part, name and
+/// path, else by part and path, else by part.
+const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step,
+                          const InstanceQuery& query, const std::string& name,
+                          const std::string& path) {
+    const IdleGap* longest = nullptr;
+    std::pair<int, int64_t> best{0, 0};
+    for (const IdleGap& gap : gaps.gapsOf(worker)) {
+        const int64_t startNs = std::max(gap.range.startNs, step.startNs);
+        const int64_t endNs = std::min(gap.range.endNs, step.endNs);
+        if (startNs >= endNs) continue;
+        for (const IdleCause& cause : gaps.whyIdle(worker, {startNs, endNs})) {
+            if (cause.part != query.part) continue;
+            const int likeness = cause.path != path ? 1 : cause.name != name ? 2 : 3;
+            const std::pair own(likeness, cause.ns);
+            if (own <= best) continue;
+            best = own;
+            longest = &gap;
+        }
+    }
+    return longest;
+}
+
+/// Finds the gap of `query` in one step of a run.
+void addGap(const InstanceSide& side, size_t step, const InstanceQuery& query,
+            const std::string& name, const std::string& path, EventRef& event, TimeRange& range) {
+    if (name.empty() || step >= side.worker.steps.size()) return;
+    const Result<IdleGaps> gaps = IdleGaps::of(side.trace, side.selection);
+    if (!gaps) return;
+    const WorkerId wanted = workerOf(side);
+    const StepSummary& there = side.worker.steps[step];
+    for (size_t worker = 0; worker < gaps->workerCount(); ++worker) {
+        if (gaps->processOf(worker) != wanted.process || gaps->gpuOf(worker) != wanted.gpu)
+            continue;
+        const IdleGap* gap = longestGap(
+            *gaps, worker, {there.startNs, there.startNs + there.wallNs}, query, name, path);
+        if (!gap) return;
+        event = gap->next;
+        range = gap->range;
+    }
+}
+
+WorstInstance worstIdle(const InstanceSide& baseline, const InstanceSide& candidate,
+                        const InstanceQuery& query) {
+    WorstInstance worst = worstStep(baseline, candidate, query.part);
+    if (!worst.isFound || query.kind != ContributorKind::Idle) return worst;
+    addGap(baseline, worst.step, query, query.baselineName, query.baselinePath, worst.baseline,
+           worst.baselineGap);
+    addGap(candidate, worst.step, query, query.candidateName, query.candidatePath, worst.candidate,
+           worst.candidateGap);
+    return worst;
+}
+
 }  // namespace
 
 WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate,
                             const InstanceQuery& query) {
     if (query.kind == ContributorKind::Idle || query.kind == ContributorKind::Others)
-        return worstStep(baseline, candidate, query.part);
+        return worstIdle(baseline, candidate, query);
     const std::vector<Piece> before =
         piecesOf(baseline, query, query.baselineName, query.baselinePath);
     const std::vector<Piece> after =

@@ -42,6 +42,14 @@ enum class Measure : uint8_t {
 /// In what a measure is counted. Thresholds hold nanoseconds, pieces, bytes or GB/s.
 enum class Dimension : uint8_t { Time, Count, Bytes, Bandwidth };
 
+/// What a verdict is about.
+enum class VerdictScope : uint8_t {
+    Step,
+    Part,   ///< "slower in compute": one of the parts of that name, for certain.
+    Range,  ///< "slower in range data": the idle time in it.
+    Any,    ///< "slower in any": some part or range.
+};
+
 enum class Relation : uint8_t { Greater, GreaterOrEqual, Less, LessOrEqual };
 
 /// With what the number is compared.
@@ -60,6 +68,7 @@ struct Threshold {
 struct ConditionTest {
     Subject subject = Subject::Step;
     std::string name;  ///< Of what the subject has many: a kernel, a part. '*' stands for any text.
+    VerdictScope scope = VerdictScope::Step;  ///< Of a verdict; `name` says which part or range.
     Measure measure = Measure::Median;
     Relation relation = Relation::Greater;
     Threshold threshold;

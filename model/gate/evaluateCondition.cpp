@@ -9,6 +9,8 @@
 
 #include "model/compare/shownNumbers.h"
 #include "model/gate/measureOf.h"
+#include "model/gate/namePattern.h"
+#include "model/gate/partGroups.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::gate {
@@ -84,6 +86,42 @@ TestOutcome judged(TestOutcome outcome, bool isHolding) {
     return outcome;
 }
 
+bool isMeant(const ConditionTest& test, const QuantityClaim& claim) {
+    if (test.scope == VerdictScope::Any) return true;
+    if (test.scope == VerdictScope::Range)
+        return claim.kind == QuantityKind::IdleInRange && liesInRange(claim.path, test.name);
+    const std::vector<StepPart> parts = partsCalled(test.name);
+    return claim.kind == QuantityKind::Part &&
+           std::find(parts.begin(), parts.end(), claim.part) != parts.end();
+}
+
+/// "compute +1.204 ms (95 % confidence +1.101 to +1.307 ms)".
+std::string findingOf(const QuantityClaim& claim, const DurationScale& scale) {
+    const auto text = [&](double ns) { return scale.differenceText(std::llround(ns)); };
+    return fmt::format("{} {} (95 % confidence {} to {}{})",
+                       claim.kind == QuantityKind::Part ? std::string(name(claim.part))
+                                                        : "idle in " + printable(claim.path),
+                       text(claim.differenceNs), text(claim.lowNs), text(claim.highNs),
+                       claim.isCertain ? "" : "; not certain");
+}
+
+/// What is too small to be judged did not change by anything that counts.
+TestOutcome evaluatePartVerdict(const ConditionTest& test, const WorkerComparison& pair) {
+    TestOutcome outcome;
+    bool isMet = false;
+    const bool wantsLonger = test.subject == Subject::Slower;
+    for (const QuantityClaim& claim : pair.quantities) {
+        if (!isMeant(test, claim)) continue;
+        const bool isSo = claim.isCertain && (claim.differenceNs > 0) == wantsLonger;
+        isMet = isMet || isSo;
+        // Of many only those that decide.
+        if (isSo || test.scope != VerdictScope::Any)
+            outcome.finding += (outcome.finding.empty() ? "" : ", ") + findingOf(claim, pair.scale);
+    }
+    if (outcome.finding.empty()) outcome.finding = "nothing of that name differs for certain";
+    return judged(std::move(outcome), isMet);
+}
+
 TestOutcome evaluateVerdict(const ConditionTest& test, const RunComparison& comparison) {
     TestOutcome outcome;
     const Outcome found = comparison.answer.outcome;
@@ -96,9 +134,10 @@ TestOutcome evaluateVerdict(const ConditionTest& test, const RunComparison& comp
                   "--candidate B1 B2), or earlier runs of one program (--spread)";
         return outcome;
     }
-    outcome.finding =
-        fmt::format("the candidate is {}",
-                    found == Outcome::WithinNoise ? "within the spread between runs" : name(found));
+    if (test.scope != VerdictScope::Step) return evaluatePartVerdict(test, *pair);
+    const bool isDecided = found == Outcome::Slower || found == Outcome::Faster;
+    outcome.finding = fmt::format("the candidate is {}",
+                                  isDecided ? name(found) : "within the spread between runs");
     return judged(std::move(outcome),
                   found == (test.subject == Subject::Slower ? Outcome::Slower : Outcome::Faster));
 }

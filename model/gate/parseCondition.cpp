@@ -103,7 +103,11 @@ class ConditionParser {
         scanner_.takeWord();
         ConditionTest test;
         test.subject = *subject;
-        if (measuresOf(*subject).empty()) return test;
+        if (measuresOf(*subject).empty()) {
+            const Result<void> scoped = parseScope(test);
+            if (!scoped) return fail(scoped.error());
+            return test;
+        }
         if (hasName(*subject)) {
             const Result<void> named = parseName(test);
             if (!named) return fail(named.error());
@@ -124,6 +128,29 @@ class ConditionParser {
                                                       name(test.subject), name(test.subject)));
         test.name = *taken;
         if (test.subject != Subject::Part || !partsCalled(test.name).empty()) return {};
+        return scanner_.failAt(
+            start, fmt::format("no part of a step is called \"{}\"; there are {}", test.name,
+                               partNames()));
+    }
+
+    /// "in compute", "in range data", "in any", or nothing.
+    Result<void> parseScope(ConditionTest& test) {
+        if (scanner_.peekWord() != "in") return {};
+        scanner_.takeWord();
+        test.scope = VerdictScope::Part;
+        if (scanner_.peekWord() == "range") test.scope = VerdictScope::Range;
+        if (scanner_.peekWord() == "any") test.scope = VerdictScope::Any;
+        if (test.scope != VerdictScope::Part) scanner_.takeWord();
+        if (test.scope == VerdictScope::Any) return {};
+        const size_t start = scanner_.position();
+        const Result<std::string> taken = scanner_.takeName();
+        if (!taken) return fail(taken.error());
+        if (taken->empty())
+            return scanner_.failExpecting(test.scope == VerdictScope::Range
+                                              ? "the name of a range"
+                                              : "a part of the step, range NAME or any");
+        test.name = *taken;
+        if (test.scope == VerdictScope::Range || !partsCalled(test.name).empty()) return {};
         return scanner_.failAt(
             start, fmt::format("no part of a step is called \"{}\"; there are {}", test.name,
                                partNames()));

@@ -106,7 +106,8 @@ Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& 
     TimeRange all = named.front();
     for (const TimeRange& each : named) all = all.united(each);
     return fail(
-        "No NVTX range called \"{}\" overlaps that range of time; in {} they lie from {} to {}.",
+        "No NVTX range called \"{}\" has work on a GPU in that range of time; in {} they have it "
+        "from {} to {}.",
         printable(rangeName), printable(trace.title), formatTimestamp(all.startNs),
         formatTimestamp(all.endNs));
 }

@@ -150,6 +150,19 @@ bool tellsGpus(const std::vector<CopiesOfRange>& ranges) {
     return false;
 }
 
+/// What rows rest on, or why there are none though ranges run in that time.
+void addNotes(const std::vector<CopiesOfRange>& ranges, std::string_view note, ReportTable& table) {
+    if (ranges.empty()) return;
+    if (table.rows.empty()) {
+        table.notes.push_back(fmt::format(
+            "In that time {} of the ranges {} on the GPU and {} nothing.", ranges.size(),
+            ranges.size() == 1 ? "works" : "work", ranges.size() == 1 ? "copies" : "copy"));
+        return;
+    }
+    if (!note.empty()) table.notes.emplace_back(note);
+    table.notes.emplace_back(processNote);
+}
+
 void append(std::vector<Cell>& cells, std::vector<Cell> others) {
     std::move(others.begin(), others.end(), std::back_inserter(cells));
 }
@@ -173,12 +186,11 @@ ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
         append(cells, cellsOf(query.trace, row.total, layout));
         table.rows.push_back(std::move(cells));
     }
-    if (!ranges.empty()) {
-        table.notes.emplace_back(
-            "Medians are of the instances, of which one without such copies counts as 0; the other "
-            "columns are of all instances together, busy times summed.");
-        table.notes.emplace_back(processNote);
-    }
+    addNotes(
+        ranges,
+        "Medians are of the instances, of which one without such copies counts as 0; the other "
+        "columns are of all instances together, busy times summed.",
+        table);
     return table;
 }
 
@@ -204,7 +216,7 @@ ReportTable memcpyBandwidthByInstance(const ReportQuery& query) {
             table.rows.push_back(std::move(cells));
         }
     }
-    if (!ranges.empty()) table.notes.emplace_back(processNote);
+    addNotes(ranges, {}, table);
     return table;
 }
 

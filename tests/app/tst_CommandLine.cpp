@@ -365,6 +365,8 @@ class TestCommandLine : public QObject {
                                      "--range-name", "step", "--range", "3ms:4ms"});
         QCOMPARE(outcome.exitCode, 0);
         QVERIFY2(outcome.output.contains("No such events"), outcome.output.constData());
+        QVERIFY2(outcome.output.contains("1 of the ranges works on the GPU and copies nothing."),
+                 outcome.output.constData());
     }
 
     void optionsThatNoReportAskedForTakesAreUsageErrors() {

@@ -157,6 +157,32 @@ class TestEvaluateCondition : public QObject {
                 ConditionState::NotMet);
     }
 
+    void theVerdictOfAPart() {
+        RunComparison comparison = programs(Outcome::PartsChanged);
+        QuantityClaim compute, waiting, idle;
+        compute.differenceNs = 3'000;
+        compute.isCertain = true;
+        waiting.part = StepPart::LaunchBound;
+        waiting.differenceNs = 5'000;
+        idle.kind = QuantityKind::IdleInRange;
+        idle.path = "backward/layer #";
+        idle.differenceNs = -2'000;
+        idle.isCertain = true;
+        comparison.workers.front().quantities = {compute, waiting, idle};
+        const auto state = [&](std::string_view text) { return outcomeOf(text, comparison).state; };
+        QVERIFY(state("slower") == ConditionState::NotMet);
+        QVERIFY(state("slower in compute") == ConditionState::Met);
+        QVERIFY(state("faster in compute") == ConditionState::NotMet);
+        QVERIFY(state("slower in idle") == ConditionState::NotMet);  // it is not certain
+        QVERIFY(state("slower in any and part compute >= +3 us") == ConditionState::Met);
+        QVERIFY(state("faster in range \"layer 3\"") == ConditionState::Met);
+        QVERIFY(state("slower in range backward") == ConditionState::NotMet);
+        QVERIFY(state("slower in range forward") == ConditionState::NotMet);
+        const std::string found = outcomeOf("slower in compute", comparison).sentence;
+        QVERIFY2(found.find("compute +") != std::string::npos, found.c_str());
+        QVERIFY(outcomeOf("slower in compute").state == ConditionState::NotComparable);
+    }
+
     void oneRunASideHasNoVerdict() {
         for (const Outcome outcome :
              {Outcome::TooFewSteps, Outcome::Alike, Outcome::Longer, Outcome::Shorter}) {

@@ -146,6 +146,9 @@ class TestParseCondition : public QObject {
         QTest::newRow("part") << "part thinking > 3%" << 6 << "exposed_communication";
         QTest::newRow("rest") << "step > 3% 4" << 11 << "\"and\" or the end";
         QTest::newRow("or") << "slower or faster" << 8 << "found \"or\"";
+        QTest::newRow("in nothing") << "slower in" << 10 << "a part of the step";
+        QTest::newRow("in no part") << "slower in thinking" << 11 << "exposed_communication";
+        QTest::newRow("in no range") << "slower in range" << 16 << "the name of a range";
         QTest::newRow("and nothing") << "slower and" << 11 << "ends where";
         QTest::newRow("characters count, not bytes") << "range \u00fc > ?" << 11 << "found \"?\"";
         QTest::newRow("more than ASCII") << "step > \u2265" << 8 << "found \"\u2265\"";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
 
+#include "model/compare/evidence.h"
 #include "model/compare/stepDifferences.h"
 #include "model/compare/worstInstance.h"
 #include "tests/support/SimulatedTrace.h"
@@ -158,6 +159,47 @@ class TestWorstInstance : public QObject {
             QVERIFY(!worst.baseline.isValid() && !worst.candidate.isValid());
             QCOMPARE(worst.lostNs, 0);
         }
+    }
+
+    /// The step whose idle time grew most, and there the longest gap of that cause.
+    void idleTimeIsFoundByWhatEndedIt() {
+        const Runs runs(steps({{50'000}, {50'000, 10'000}, {50'000}}),
+                        steps({{50'000}, {20'000, 10'000}, {50'000}}));
+        InstanceQuery query;
+        for (const Contributor& each : runs.baseline.workers.front().contributors) {
+            if (each.kind != ContributorKind::Idle || each.part != StepPart::LaunchBound) continue;
+            query.kind = each.kind;
+            query.part = each.part;
+            query.baselineName = query.candidateName = each.name;
+            query.baselinePath = query.candidatePath = each.path;
+        }
+        QVERIFY(!query.baselineName.empty());
+        const WorstInstance worst = runs.find(query);
+        QVERIFY(worst.isFound);
+        QVERIFY(worst.baseline.isValid() && worst.candidate.isValid());
+        QVERIFY(worst.candidateGap.durationNs() > 0);
+        QCOMPARE(runs.candidateTrace->rangeOf(worst.candidate).startNs, worst.candidateGap.endNs);
+        const Evidence evidence =
+            evidenceOf({{}, ClauseKind::Cause, query},
+                       {*runs.baselineTrace, {}, runs.baseline.workers.front()},
+                       {*runs.candidateTrace, {}, runs.candidate.workers.front()});
+        QCOMPARE(evidence.candidate.event, worst.candidate);
+        QCOMPARE(evidence.candidate.range.startNs, worst.candidateGap.startNs);
+    }
+
+    void aClauseOnStepsLeadsToThoseNearestToTheMedians() {
+        const Runs runs(steps({{50'000}, {90'000}, {60'000}}),
+                        steps({{50'000}, {50'000}, {70'000}}));
+        const Evidence evidence =
+            evidenceOf({"10 % longer", ClauseKind::Step},
+                       {*runs.baselineTrace, {}, runs.baseline.workers.front()},
+                       {*runs.candidateTrace, {}, runs.candidate.workers.front()});
+        QVERIFY(evidence.isFound());
+        for (const EvidenceSide* side : {&evidence.baseline, &evidence.candidate})
+            QVERIFY(side->step && side->event.isValid() && side->range.durationNs() > 0);
+        QVERIFY(!evidenceOf({"words"}, {*runs.baselineTrace, {}, runs.baseline.workers.front()},
+                            {*runs.candidateTrace, {}, runs.candidate.workers.front()})
+                     .isFound());
     }
 
     void aNameIsFoundOnAnotherPathIfThatIsWhereItRuns() {

@@ -37,6 +37,8 @@ AlignmentBar::AlignmentBar(QWidget* parent)
       anchor_(narrowBox(this, 12)),
       step_(new QSpinBox(this)),
       candidates_(narrowBox(this, 16)),
+      baselineRuns_(narrowBox(this, 12)),
+      candidateRuns_(narrowBox(this, 12)),
       workers_(narrowBox(this, 12)),
       swap_(new QPushButton(tr("Swap"), this)),
       ghost_(new QPushButton(tr("Ghost"), this)),
@@ -45,6 +47,7 @@ AlignmentBar::AlignmentBar(QWidget* parent)
     connectControls();
     clearRangeNames();
     setCandidates({}, 0);
+    setRuns({}, {});
     setWorkers({}, 0);
 }
 
@@ -68,6 +71,10 @@ void AlignmentBar::build() {
     step_->setAccessibleName(tr("Number of the step to align at"));
     candidates_->setToolTip(tr("The candidate that the timeline shows"));
     candidates_->setAccessibleName(tr("Candidate"));
+    baselineRuns_->setToolTip(tr("The run of the baseline that the timelines show"));
+    baselineRuns_->setAccessibleName(tr("Run of the baseline"));
+    candidateRuns_->setToolTip(tr("The run of the candidate that the timelines show"));
+    candidateRuns_->setAccessibleName(tr("Run of the candidate"));
     workers_->setToolTip(tr("The process and GPU that the charts and tables are about"));
     workers_->setAccessibleName(tr("Worker"));
     swap_->setToolTip(tr("Swap baseline and candidate"));
@@ -92,6 +99,8 @@ QHBoxLayout* AlignmentBar::buildStepRow() {
     auto* row = new QHBoxLayout;
     row->addStretch();
     row->addWidget(candidates_);
+    row->addWidget(baselineRuns_);
+    row->addWidget(candidateRuns_);
     row->addWidget(workers_);
     row->addWidget(new QLabel(tr("Steps"), this));
     row->addWidget(names_);
@@ -119,6 +128,10 @@ void AlignmentBar::connectControls() {
     });
     connect(step_, &QSpinBox::valueChanged, this, &AlignmentBar::alignmentChanged);
     connect(candidates_, &QComboBox::currentIndexChanged, this, &AlignmentBar::candidateChosen);
+    for (QComboBox* box : {baselineRuns_, candidateRuns_})
+        connect(box, &QComboBox::currentIndexChanged, this, [this] {
+            emit runsChosen(baselineRuns_->currentIndex(), candidateRuns_->currentIndex());
+        });
     connect(workers_, &QComboBox::currentIndexChanged, this, &AlignmentBar::workerChosen);
     connect(swap_, &QPushButton::clicked, this, &AlignmentBar::swapRequested);
     connect(ghost_, &QPushButton::toggled, this, &AlignmentBar::ghostToggled);
@@ -219,6 +232,24 @@ void AlignmentBar::setCandidates(const QStringList& titles, int shown) {
     candidates_->addItems(titles);
     candidates_->setCurrentIndex(shown);
     candidates_->setVisible(titles.size() > 1);
+}
+
+void AlignmentBar::setRuns(const QStringList& baseline, const QStringList& candidate) {
+    for (const auto& [box, titles] :
+         {std::pair(baselineRuns_, &baseline), std::pair(candidateRuns_, &candidate)}) {
+        const QSignalBlocker blocker(box);
+        box->clear();
+        box->addItems(*titles);
+        box->setVisible(titles->size() > 1);
+    }
+}
+
+void AlignmentBar::setRunsShown(int baseline, int candidate) {
+    for (const auto& [box, index] :
+         {std::pair(baselineRuns_, baseline), std::pair(candidateRuns_, candidate)}) {
+        const QSignalBlocker blocker(box);
+        box->setCurrentIndex(index);
+    }
 }
 
 void AlignmentBar::setWorkers(const QStringList& labels, int shown) {

@@ -51,6 +51,9 @@ class AlignmentBar : public QWidget {
     bool setAlignment(const QString& rangeName, int step);
 
     void setCandidates(const QStringList& titles, int shown);
+    /// Of several runs a side, those to choose from, with the first of each chosen; empty for none.
+    void setRuns(const QStringList& baseline, const QStringList& candidate);
+    void setRunsShown(int baseline, int candidate);
     void setWorkers(const QStringList& labels, int shown);
     void setGhostVisible(bool isVisible);
     /// A sentence under the controls, for what could not be done; empty clears.
@@ -61,6 +64,7 @@ class AlignmentBar : public QWidget {
     void selectionChanged();
     void alignmentChanged();
     void candidateChosen(int index);
+    void runsChosen(int baseline, int candidate);
     void workerChosen(int index);
     void swapRequested();
     void ghostToggled(bool isOn);
@@ -78,6 +82,8 @@ class AlignmentBar : public QWidget {
     QComboBox* anchor_;
     QSpinBox* step_;
     QComboBox* candidates_;
+    QComboBox* baselineRuns_;
+    QComboBox* candidateRuns_;
     QComboBox* workers_;
     QPushButton* swap_;
     QPushButton* ghost_;

@@ -28,6 +28,7 @@ enum PageNumber : size_t {
     StepsPage,
     OutliersPage,
     WorkersPage,
+    JudgedPage,
 };
 
 /// What is shown of contributors; rates only of those that move bytes.
@@ -60,6 +61,7 @@ CompareTables::CompareTables(QWidget* parent) : QTabWidget(parent), partBox_(new
     addPage(tr("Steps"), tr("Every compared step"));
     addPage(tr("Outliers"), tr("Steps that took much longer than the others of their run"));
     addPage(tr("Workers"), tr("Every process on a GPU against its counterpart"));
+    addPage(tr("Certain"), tr("What is certain of the programs, with the run as the unit"));
     fillPartBox();
     connect(partBox_, &QComboBox::currentIndexChanged, this, [this] {
         applyPart();
@@ -199,6 +201,7 @@ void CompareTables::setPair(const ComparedPair& shown) {
     setPage(OutliersPage, outlierTable(comparison, Wording::Wide, &shown.baselineWorker(),
                                        &shown.candidateWorker()));
     setPage(WorkersPage, workerTable(comparison));
+    setPage(JudgedPage, judgedTable(shown.workers()));
     fillVisible();
 }
 

@@ -30,6 +30,16 @@ namespace lanescope::views {
 
 using namespace compare;
 
+namespace {
+
+QStringList titlesOf(const std::vector<TracePtr>& traces) {
+    QStringList titles;
+    for (const TracePtr& trace : traces) titles << toQString(trace->title);
+    return titles;
+}
+
+}  // namespace
+
 CompareView::CompareView(QWidget* parent)
     : QWidget(parent),
       visibleRange_(new VisibleRange(this)),
@@ -108,12 +118,14 @@ void CompareView::connectParts() {
         if (!runs_ && headline_->headline().isEmpty())
             headline_->setMessage(tr("The comparison was stopped."));
     });
+    connect(headline_, &HeadlineCard::clauseChosen, this, &CompareView::showClause);
     connect(alignment_, &AlignmentBar::selectionChanged, this, [this] {
         isFirstResult_ = true;
         startComparison();
     });
     connect(alignment_, &AlignmentBar::alignmentChanged, this, &CompareView::align);
     connect(alignment_, &AlignmentBar::candidateChosen, this, &CompareView::showCandidate);
+    connect(alignment_, &AlignmentBar::runsChosen, this, &CompareView::showRunsOf);
     connect(alignment_, &AlignmentBar::swapRequested, this, &CompareView::swapSides);
     connect(alignment_, &AlignmentBar::workerChosen, this, [this](int index) {
         shownPair_ = uint32_t(index);
@@ -166,16 +178,32 @@ void CompareView::connectSide(CompareSide* side, CompareSide* other) {
 }
 
 void CompareView::setTraces(TracePtr baseline, std::vector<TracePtr> candidates) {
+    baselineRuns_.clear();
+    candidateRuns_.clear();
     baselineTrace_ = std::move(baseline);
     candidateTraces_ = std::move(candidates);
+    beginTraces();
+}
+
+void CompareView::setRuns(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate) {
+    if (baseline.size() == 1 && candidate.size() == 1)
+        return setTraces(std::move(baseline.front()), std::move(candidate));
+    baselineRuns_ = std::move(baseline);
+    candidateRuns_ = std::move(candidate);
+    shownBaselineRun_ = shownCandidateRun_ = 0;
+    baselineTrace_ = baselineRuns_.front();
+    candidateTraces_ = {candidateRuns_.front()};
+    beginTraces();
+}
+
+void CompareView::beginTraces() {
     shown_ = 0;
     isPairChosen_ = false;
     isFirstResult_ = true;
     selectedRange_.reset();
     runs_.reset();
-    QStringList titles;
-    for (const TracePtr& trace : candidateTraces_) titles << toQString(trace->title);
-    alignment_->setCandidates(titles, 0);
+    alignment_->setCandidates(titlesOf(candidateTraces_), 0);
+    alignment_->setRuns(titlesOf(baselineRuns_), titlesOf(candidateRuns_));
     pairTimelines();
     setOrigins(baselineTrace_->range.startNs, candidateTraces_[shown_]->range.startNs);
     visibleRange_->fit();
@@ -285,11 +313,43 @@ StepSelection CompareView::selectionFor(const Trace& trace, const CompareSide& s
 
 void CompareView::startComparison() {
     if (!baselineTrace_) return;
+    // A selected range is of the runs on the screen; the others have nothing at its place.
+    if (hasSets() && !selectedRange_) return startSets();
     std::vector<ComparisonJob::Run> candidates;
     for (const TracePtr& trace : candidateTraces_)
         candidates.push_back({trace, selectionFor(*trace, *candidate_)});
     headline_->setProgress(0);
     job_->start({baselineTrace_, selectionFor(*baselineTrace_, *baseline_)}, candidates);
+}
+
+void CompareView::startSets() {
+    const auto runsOf = [this](const std::vector<TracePtr>& traces, const CompareSide& side) {
+        std::vector<ComparisonJob::Run> runs;
+        for (const TracePtr& trace : traces) runs.push_back({trace, selectionFor(*trace, side)});
+        return runs;
+    };
+    headline_->setProgress(0);
+    job_->startPrograms(runsOf(baselineRuns_, *baseline_), runsOf(candidateRuns_, *candidate_),
+                        shownBaselineRun_, shownCandidateRun_);
+}
+
+void CompareView::showRunsOf(int baseline, int candidate) {
+    if (baseline < 0 || candidate < 0 || size_t(baseline) >= baselineRuns_.size() ||
+        size_t(candidate) >= candidateRuns_.size())
+        return;
+    if (size_t(baseline) == shownBaselineRun_ && size_t(candidate) == shownCandidateRun_) return;
+    shownBaselineRun_ = size_t(baseline);
+    shownCandidateRun_ = size_t(candidate);
+    baselineTrace_ = baselineRuns_[shownBaselineRun_];
+    candidateTraces_ = {candidateRuns_[shownCandidateRun_]};
+    alignment_->setRunsShown(baseline, candidate);
+    baseline_->timeline().setSelectedRange(std::nullopt);
+    selectedRange_.reset();
+    isFirstResult_ = true;
+    pairTimelines();
+    setOrigins(baselineTrace_->range.startNs, candidateTraces_[shown_]->range.startNs);
+    visibleRange_->fit();
+    startComparison();
 }
 
 void CompareView::showRuns(ComparedRunsPtr runs) {
@@ -328,8 +388,10 @@ void CompareView::showPair() {
     waterfall_->setPair(pair ? &pair->workers() : nullptr);
     const WorkerSummary* before = workerOf(false);
     const WorkerSummary* after = workerOf(true);
-    steps_->setSteps({before, pair ? pair->workers().baseline : StepDistribution{}},
-                     {after, pair ? pair->workers().candidate : StepDistribution{}});
+    steps_->setSteps({before, pair ? pair->workers().baseline : StepDistribution{},
+                      pair ? pair->baselineBand() : RunBand{}},
+                     {after, pair ? pair->workers().candidate : StepDistribution{},
+                      pair ? pair->candidateBand() : RunBand{}});
     if (pair) {
         tables_->setPair(*pair);
     } else {
@@ -360,6 +422,11 @@ void CompareView::showCandidate(int index) {
 
 void CompareView::swapSides() {
     if (!baselineTrace_) return;
+    if (hasSets()) {
+        setRuns(candidateRuns_, baselineRuns_);
+        emit titleChanged();
+        return;
+    }
     std::vector<TracePtr> candidates = candidateTraces_;
     TracePtr next = std::exchange(candidates[shown_], baselineTrace_);
     std::rotate(candidates.begin(), candidates.begin() + ptrdiff_t(shown_),

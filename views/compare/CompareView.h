@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/compare/evidence.h"
 #include "views/compare/ComparedRuns.h"
 #include "views/theme/Theme.h"
 
@@ -41,6 +42,9 @@ class CompareView : public QWidget {
 
     /// All non-null, at least one candidate. The first candidate is shown.
     void setTraces(TracePtr baseline, std::vector<TracePtr> candidates);
+    /// Two programs by several runs a side, all non-null, at least one a side: judged with the run
+    /// as the unit, and one run of each is on the timelines.
+    void setRuns(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate);
     void setTheme(const Theme& theme);
     /// What the summaries stored in the traces say, until the first comparison is made: an answer
     /// that was on the screen while the traces were read stays there. After `setTraces`.
@@ -68,6 +72,11 @@ class CompareView : public QWidget {
     /// compared.
     void showStep(int step);
     void showCandidate(int index);
+    /// Of several runs a side, those on the timelines.
+    void showRunsOf(int baseline, int candidate);
+    bool hasSets() const { return !baselineRuns_.empty(); }
+    const std::vector<TracePtr>& baselineRuns() const { return baselineRuns_; }
+    const std::vector<TracePtr>& candidateRuns() const { return candidateRuns_; }
     /// The candidate on the screen becomes the baseline, and the other way round.
     void swapSides();
 
@@ -107,10 +116,17 @@ class CompareView : public QWidget {
     void showDetails(const TracePtr& trace, EventRef event);
     void updatePanels();
     void showRow(const compare::RowLead& row);
-    void showInstance(const compare::WorstInstance& worst);
+    void showClause(int index);
+    void findEvidence(const compare::Clause& clause);
+    void showEvidence(const compare::Evidence& evidence);
     void showEvents(EventRef baselineEvent, EventRef candidateEvent);
     void selectBoth(EventRef baseline, EventRef candidate);
 
+    void startSets();
+    void beginTraces();
+
+    std::vector<TracePtr> baselineRuns_, candidateRuns_;  ///< Of several runs a side; else empty.
+    size_t shownBaselineRun_ = 0, shownCandidateRun_ = 0;
     TracePtr baselineTrace_;
     std::vector<TracePtr> candidateTraces_;
     size_t shown_ = 0;

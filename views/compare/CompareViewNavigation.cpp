@@ -134,25 +134,62 @@ void CompareView::showRow(const RowLead& row) {
         waterfall_->setChosen(row.part);
         return;
     }
+    findEvidence({{}, ClauseKind::Cause, row.query});
+}
+
+void CompareView::showClause(int index) {
+    if (!runs_ || index < 0) return;
+    const RunComparison& comparison = runs_->comparisons[shown_];
+    if (size_t(index) >= comparison.answer.clauses.size()) return;
+    const Clause clause = comparison.answer.clauses[size_t(index)];
+    if (shownPair_ != comparison.critical) {  // the sentence is about that one
+        shownPair_ = comparison.critical;
+        isPairChosen_ = true;
+        showPair();
+    }
+    findEvidence(clause);
+}
+
+void CompareView::findEvidence(const Clause& clause) {
     const std::optional<ComparedPair> pair = shownPair();
     if (!pair) return;
     finder_->start([this, runs = runs_, candidate = shown_, workers = pair->workers(),
-                    query = *row.query]() -> LatestJob::Publish {
+                    clause]() -> LatestJob::Publish {
         const ComparedRuns::Side& a = runs->baseline;
         const ComparedRuns::Side& b = runs->candidates[candidate];
-        const WorstInstance worst = worstInstance(
-            {*a.trace, a.selection, a.summary.workers[workers.baselineWorker]},
-            {*b.trace, b.selection, b.summary.workers[workers.candidateWorker]}, query);
-        return [this, worst, runs] {
-            if (runs == runs_) showInstance(worst);
+        const Evidence evidence =
+            evidenceOf(clause, {*a.trace, a.selection, a.summary.workers[workers.baselineWorker]},
+                       {*b.trace, b.selection, b.summary.workers[workers.candidateWorker]});
+        return [this, evidence, runs] {
+            if (runs == runs_) showEvidence(evidence);
         };
     });
 }
 
-void CompareView::showInstance(const WorstInstance& worst) {
-    if (!worst.isFound) return;
-    if (!selectedRange_) showStep(int(worst.step));
-    showEvents(worst.baseline, worst.candidate);
+void CompareView::showEvidence(const Evidence& evidence) {
+    const EvidenceSide &before = evidence.baseline, &after = evidence.candidate;
+    if (!evidence.isFound()) return;
+    if (before.step == after.step && !selectedRange_) {
+        showStep(int(*before.step));
+    } else if (before.step && after.step && !selectedRange_) {
+        // Steps of different places, on top of each other.
+        setOrigins(workerOf(false)->steps[*before.step].startNs,
+                   workerOf(true)->steps[*after.step].startNs);
+        steps_->setChosen(int(*after.step));
+    }
+    selectBoth(before.event, after.event);
+    std::optional<TimeRange> both;
+    const bool hasEvents = before.event.isValid() || after.event.isValid();
+    const auto add = [&](const CompareSide& side, const EvidenceSide& found) {
+        if (!found.step || (hasEvents && !found.event.isValid())) return;
+        const TimeRange range = side.toAxis(found.range);
+        both = both ? both->united(range) : range;
+    };
+    add(*baseline_, before);
+    add(*candidate_, after);
+    if (!both) return;
+    const int64_t marginNs = std::max<int64_t>(both->durationNs(), 1'000);
+    visibleRange_->setRange({both->startNs - marginNs, both->endNs + marginNs});
 }
 
 void CompareView::showEvents(EventRef baselineEvent, EventRef candidateEvent) {

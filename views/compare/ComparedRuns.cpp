@@ -3,6 +3,24 @@
 
 namespace lanescope::views {
 
+namespace {
+
+compare::RunBand bandOf(const std::vector<ComparedRuns::Side>& runs, uint32_t worker) {
+    std::vector<const compare::WorkerSummary*> workers;
+    for (const ComparedRuns::Side& run : runs) workers.push_back(&run.summary.workers[worker]);
+    return compare::runBand(workers);
+}
+
+}  // namespace
+
+compare::RunBand ComparedPair::baselineBand() const {
+    return bandOf(runs.baselineRuns, workers().baselineWorker);
+}
+
+compare::RunBand ComparedPair::candidateBand() const {
+    return bandOf(runs.candidateRuns, workers().candidateWorker);
+}
+
 compare::ComparisonView ComparedPair::view() const {
     compare::ComparisonView view;
     view.candidates.push_back({"Candidate", &workers()});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/compare/ComparisonView.h"
+#include "model/compare/StepBars.h"
 #include "model/compare/counterDifferences.h"
 #include "model/trace/Trace.h"
 
@@ -18,8 +19,11 @@ struct ComparedRuns {
         StepSelection selection;
         compare::RunSummary summary;
     };
-    Side baseline;
+    Side baseline;  ///< Of several runs a side the one on the screen.
     std::vector<Side> candidates;
+    /// All runs of either program, where each is more than one run or both are; else empty. Their
+    /// workers stand in the order of the first run's.
+    std::vector<Side> baselineRuns, candidateRuns;
     std::vector<compare::RunComparison> comparisons;  ///< By candidate.
     /// By candidate, over the compared steps of the pair that its answer is about.
     std::vector<std::vector<compare::CounterDifference>> counters;
@@ -42,6 +46,9 @@ struct ComparedPair {
     const compare::WorkerSummary& candidateWorker() const {
         return runs.candidates[candidate].summary.workers[workers().candidateWorker];
     }
+    /// Of several runs a side, how far the median steps of these workers lie apart; else nothing.
+    compare::RunBand baselineBand() const;
+    compare::RunBand candidateBand() const;
     /// The candidate on the screen, then all others; those without a counterpart of the baseline's
     /// worker have no numbers.
     compare::ComparisonView view() const;

@@ -5,6 +5,7 @@
 #include <QMetaObject>
 #include <QPointer>
 
+#include "model/compare/workerPairs.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/toQString.h"
 
@@ -20,8 +21,9 @@ const RunSummary* knownSummary(const ComparedRunsPtr& known, const ComparisonJob
     };
     if (!known) return nullptr;
     if (isSame(known->baseline)) return &known->baseline.summary;
-    for (const ComparedRuns::Side& side : known->candidates)
-        if (isSame(side)) return &side.summary;
+    for (const auto* sides : {&known->candidates, &known->baselineRuns, &known->candidateRuns})
+        for (const ComparedRuns::Side& side : *sides)
+            if (isSame(side)) return &side.summary;
     return nullptr;
 }
 
@@ -42,34 +44,99 @@ std::vector<CounterDifference> countersOf(const ComparedRuns::Side& baseline,
         *candidate.trace, comparedRange(candidate.summary.workers[pair->candidateWorker]));
 }
 
+/// Sums runs up one after the other.
+class Summing {
+  public:
+    Summing(const ComparedRunsPtr& known, const SummaryProgress& progress, size_t count)
+        : known_(known), progress_(progress), count_(double(count)) {}
+
+    Result<ComparedRuns::Side> operator()(const ComparisonJob::Run& run) {
+        const double done = done_++;
+        if (const RunSummary* summary = knownSummary(known_, run))
+            return ComparedRuns::Side{run.trace, run.selection, *summary};
+        Result<RunSummary> summary = summarizeRun(*run.trace, run.selection, [&](double fraction) {
+            return progress_((done + fraction) / count_);
+        });
+        if (!summary) return fail(summary.error());
+        return ComparedRuns::Side{run.trace, run.selection, std::move(*summary)};
+    }
+    Result<std::vector<ComparedRuns::Side>> operator()(
+        const std::vector<ComparisonJob::Run>& runs) {
+        std::vector<ComparedRuns::Side> sides;
+        for (const ComparisonJob::Run& run : runs) {
+            Result<ComparedRuns::Side> side = (*this)(run);
+            if (!side) return fail(side.error());
+            sides.push_back(std::move(*side));
+        }
+        return sides;
+    }
+
+  private:
+    const ComparedRunsPtr& known_;
+    const SummaryProgress& progress_;
+    double count_;
+    double done_ = 0;
+};
+
 Result<ComparedRunsPtr> compareAll(const ComparisonJob::Run& baseline,
                                    const std::vector<ComparisonJob::Run>& candidates,
                                    const ComparedRunsPtr& known, const SummaryProgress& progress) {
     auto runs = std::make_shared<ComparedRuns>();
-    const double count = double(candidates.size()) + 1;
-    double done = 0;
-    const auto sumUp = [&](const ComparisonJob::Run& run) -> Result<ComparedRuns::Side> {
-        if (const RunSummary* summary = knownSummary(known, run))
-            return ComparedRuns::Side{run.trace, run.selection, *summary};
-        Result<RunSummary> summary = summarizeRun(*run.trace, run.selection, [&](double fraction) {
-            return progress((done + fraction) / count);
-        });
-        if (!summary) return fail(summary.error());
-        return ComparedRuns::Side{run.trace, run.selection, std::move(*summary)};
-    };
+    Summing sumUp(known, progress, candidates.size() + 1);
     Result<ComparedRuns::Side> first = sumUp(baseline);
     if (!first) return fail(first.error());
     runs->baseline = std::move(*first);
-    for (const ComparisonJob::Run& candidate : candidates) {
-        done += 1;
-        Result<ComparedRuns::Side> side = sumUp(candidate);
-        if (!side) return fail(side.error());
-        runs->candidates.push_back(std::move(*side));
-        runs->comparisons.push_back(compareRuns(BaselineRun{runs->baseline.summary},
-                                                CandidateRun{runs->candidates.back().summary}));
-        runs->counters.push_back(
-            countersOf(runs->baseline, runs->candidates.back(), runs->comparisons.back()));
+    Result<std::vector<ComparedRuns::Side>> others = sumUp(candidates);
+    if (!others) return fail(others.error());
+    runs->candidates = std::move(*others);
+    for (const ComparedRuns::Side& side : runs->candidates) {
+        runs->comparisons.push_back(
+            compareRuns(BaselineRun{runs->baseline.summary}, CandidateRun{side.summary}));
+        runs->counters.push_back(countersOf(runs->baseline, side, runs->comparisons.back()));
     }
+    return ComparedRunsPtr(std::move(runs));
+}
+
+std::vector<RunSummary> summariesOf(const std::vector<ComparedRuns::Side>& sides) {
+    std::vector<RunSummary> summaries;
+    for (const ComparedRuns::Side& side : sides) summaries.push_back(side.summary);
+    return summaries;
+}
+
+/// Puts the workers of every run in the order of those of the first, which the comparison goes by.
+void putInOrder(std::vector<ComparedRuns::Side>& sides) {
+    for (ComparedRuns::Side& side : sides) {
+        std::vector<WorkerSummary> ordered(side.summary.workers.size());
+        for (const WorkerPair& pair : workerPairs(sides.front().summary, side.summary))
+            ordered[pair.baseline] = side.summary.workers[pair.candidate];
+        side.summary.workers = std::move(ordered);
+    }
+}
+
+struct Programs {
+    std::vector<ComparisonJob::Run> baseline, candidate;
+    size_t shownBaseline = 0, shownCandidate = 0;
+};
+
+Result<ComparedRunsPtr> compareSets(const Programs& programs, const ComparedRunsPtr& known,
+                                    const SummaryProgress& progress) {
+    auto runs = std::make_shared<ComparedRuns>();
+    Summing sumUp(known, progress, programs.baseline.size() + programs.candidate.size());
+    Result<std::vector<ComparedRuns::Side>> before = sumUp(programs.baseline);
+    if (!before) return fail(before.error());
+    Result<std::vector<ComparedRuns::Side>> after = sumUp(programs.candidate);
+    if (!after) return fail(after.error());
+    Result<ProgramComparison> compared = comparePrograms(summariesOf(*before), summariesOf(*after));
+    if (!compared) return fail(compared.error());
+    putInOrder(*before);
+    putInOrder(*after);
+    runs->baseline = (*before)[programs.shownBaseline];
+    runs->candidates = {(*after)[programs.shownCandidate]};
+    runs->baselineRuns = std::move(*before);
+    runs->candidateRuns = std::move(*after);
+    runs->comparisons.push_back(std::move(compared->comparison));
+    runs->counters.push_back(
+        countersOf(runs->baseline, runs->candidates.front(), runs->comparisons.front()));
     return ComparedRunsPtr(std::move(runs));
 }
 
@@ -84,6 +151,21 @@ ComparisonJob::~ComparisonJob() {
 }
 
 void ComparisonJob::start(const Run& baseline, const std::vector<Run>& candidates) {
+    start([baseline, candidates](const ComparedRunsPtr& known, const SummaryProgress& progress) {
+        return compareAll(baseline, candidates, known, progress);
+    });
+}
+
+void ComparisonJob::startPrograms(const std::vector<Run>& baseline,
+                                  const std::vector<Run>& candidate, size_t shownBaseline,
+                                  size_t shownCandidate) {
+    start([programs = Programs{baseline, candidate, shownBaseline, shownCandidate}](
+              const ComparedRunsPtr& known, const SummaryProgress& progress) {
+        return compareSets(programs, known, progress);
+    });
+}
+
+void ComparisonJob::start(const Compare& compare) {
     if (isCancelled_) isCancelled_->store(true);
     isCancelled_ = std::make_shared<std::atomic<bool>>(false);
     // The worker may outlive this object, so it reports by way of the application.
@@ -99,9 +181,8 @@ void ComparisonJob::start(const Run& baseline, const std::vector<Run>& candidate
         }
         return !isCancelled->load();
     };
-    job_->start([this, baseline, candidates, known = last_, report]() -> LatestJob::Publish {
-        auto result = std::make_shared<Result<ComparedRunsPtr>>(
-            compareAll(baseline, candidates, known, report));
+    job_->start([this, compare, known = last_, report]() -> LatestJob::Publish {
+        auto result = std::make_shared<Result<ComparedRunsPtr>>(compare(known, report));
         return [this, result] {
             if (!*result) {
                 emit failed(toQString(result->error().sentence));

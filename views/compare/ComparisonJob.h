@@ -3,6 +3,7 @@
 
 #include <QObject>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,10 @@ class ComparisonJob : public QObject {
 
     /// Makes void what is running. Summaries of runs that were summed up like that before are kept.
     void start(const Run& baseline, const std::vector<Run>& candidates);
+    /// The same of two programs by several runs a side, judged with the run as the unit. The runs
+    /// of these numbers are those on the screen.
+    void startPrograms(const std::vector<Run>& baseline, const std::vector<Run>& candidate,
+                       size_t shownBaseline, size_t shownCandidate);
     /// Stops as soon as the work looks up; nothing is published.
     void cancel();
     bool isRunning() const;
@@ -41,6 +46,10 @@ class ComparisonJob : public QObject {
     void finished();
 
   private:
+    using Compare = std::function<Result<ComparedRunsPtr>(const ComparedRunsPtr& known,
+                                                          const compare::SummaryProgress&)>;
+    void start(const Compare& compare);
+
     LatestJob* job_;
     std::shared_ptr<std::atomic<bool>> isCancelled_;
     ComparedRunsPtr last_;

@@ -6,6 +6,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
@@ -61,6 +62,11 @@ void HeadlineCard::build() {
         label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
         label->hide();
     }
+    headline_->setTextFormat(Qt::RichText);  // of which the names are escaped
+    headline_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse |
+                                       Qt::LinksAccessibleByKeyboard);
+    connect(headline_, &QLabel::linkActivated, this,
+            [this](const QString& link) { emit clauseChosen(link.toInt()); });
     caution_->setAutoFillBackground(true);
     caution_->setContentsMargins(8, 2, 8, 2);
     caution_->setAccessibleName(tr("What makes the comparison doubtful"));
@@ -91,6 +97,9 @@ void HeadlineCard::build() {
 void HeadlineCard::setAnswer(const compare::Answer& answer) {
     outcome_ = answer.outcome;
     headlineText_ = toQString(answer.sentence);
+    pieces_.clear();
+    for (const compare::Clause& clause : answer.clauses)
+        pieces_.push_back({toQString(clause.text), clause.hasEvidence()});
     cautionTexts_ = toList(answer.cautions);
     reasonTexts_ = toList(answer.details);
     updateTexts();
@@ -100,6 +109,7 @@ void HeadlineCard::setAnswer(const compare::Answer& answer) {
 void HeadlineCard::setMessage(const QString& text) {
     outcome_ = compare::Outcome::Nothing;
     headlineText_ = text;
+    pieces_.clear();
     cautionTexts_.clear();
     reasonTexts_.clear();
     updateTexts();
@@ -115,10 +125,11 @@ void HeadlineCard::setProgress(double fraction) {
 void HeadlineCard::setTheme(const Theme& theme) {
     theme_ = theme;
     updateColors();
+    updateTexts();
 }
 
 QString HeadlineCard::shownHeadline() const {
-    return headline_->text();
+    return shownHeadline_;
 }
 
 QString HeadlineCard::reasons() const {
@@ -146,7 +157,9 @@ void HeadlineCard::updateTexts() {
     };
     QStringList lines = inFont(1.25);
     if (lines.size() > mostLargeLines) lines = inFont(1);
-    headline_->setText(lines.join(QLatin1Char('\n')));
+    shownHeadline_ = lines.join(QLatin1Char('\n'));
+    headline_->setText(linked(lines));
+    headline_->setAccessibleDescription(headlineText_);
     headline_->setToolTip(plainToolTip(headlineText_));
     QString caution;
     if (!cautionTexts_.isEmpty()) {
@@ -169,15 +182,42 @@ void HeadlineCard::updateTexts() {
     reasons_->setVisible(!shown.isEmpty());
 }
 
+QString HeadlineCard::linked(const QStringList& lines) const {
+    QString html;
+    qsizetype lineStart = 0;
+    for (const QString& line : lines) {
+        if (lineStart > 0) html += QLatin1String("<br>");
+        const qsizetype lineEnd = lineStart + line.size();
+        qsizetype start = 0, told = lineStart;
+        for (size_t index = 0; index < pieces_.size(); ++index) {
+            const qsizetype end = start + pieces_[index].text.size();
+            const qsizetype from = std::max(start, lineStart), to = std::min(end, lineEnd);
+            start = end;
+            if (from >= to) continue;
+            const QString text = line.mid(from - lineStart, to - from).toHtmlEscaped();
+            told = to;
+            html += pieces_[index].isLink
+                        ? QStringLiteral("<a href=\"%1\" style=\"color:%2\">%3</a>")
+                              .arg(index)
+                              .arg(headlineColor().name(), text)
+                        : text;
+        }
+        html += line.mid(told - lineStart).toHtmlEscaped();  // without pieces all of it
+        lineStart = lineEnd + 1;                             // a space stands for the break
+    }
+    return QStringLiteral("<span style=\"white-space:pre\">%1</span>").arg(html);
+}
+
+QColor HeadlineCard::headlineColor() const {
+    using compare::Outcome;
+    const bool isWorse = outcome_ == Outcome::Slower || outcome_ == Outcome::Longer;
+    const bool isBetter = outcome_ == Outcome::Faster || outcome_ == Outcome::Shorter;
+    return isWorse ? theme_.slower : isBetter ? theme_.faster : theme_.text;
+}
+
 void HeadlineCard::updateColors() {
     QPalette colors = palette();
-    const bool isWorse =
-        outcome_ == compare::Outcome::Slower || outcome_ == compare::Outcome::Longer;
-    const bool isBetter =
-        outcome_ == compare::Outcome::Faster || outcome_ == compare::Outcome::Shorter;
-    colors.setColor(QPalette::WindowText, isWorse    ? theme_.slower
-                                          : isBetter ? theme_.faster
-                                                     : theme_.text);
+    colors.setColor(QPalette::WindowText, headlineColor());
     headline_->setPalette(colors);
     colors.setColor(QPalette::WindowText, theme_.mutedText);
     reasons_->setPalette(colors);

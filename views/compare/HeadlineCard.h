@@ -3,6 +3,7 @@
 
 #include <QStringList>
 #include <QWidget>
+#include <vector>
 
 #include "model/compare/RunComparison.h"
 #include "views/theme/Theme.h"
@@ -14,7 +15,8 @@ class QPushButton;
 namespace lanescope::views {
 
 /// The answer of a comparison: what makes the numbers doubtful, then the verdict in one large
-/// sentence, then why. While a comparison is being made, how far it is and a way to stop it.
+/// sentence, then why. Each clause of the sentence that has evidence is a link, for the mouse, and
+/// for Tab and Enter. While a comparison is being made, how far it is and a way to stop it.
 class HeadlineCard : public QWidget {
     Q_OBJECT
   public:
@@ -40,6 +42,8 @@ class HeadlineCard : public QWidget {
 
   signals:
     void cancelRequested();
+    /// Its evidence is asked for; by its place in `Answer::clauses`.
+    void clauseChosen(int clause);
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -48,10 +52,18 @@ class HeadlineCard : public QWidget {
     void build();
     void updateColors();
     void updateTexts();
+    QColor headlineColor() const;
+    /// The lines as rich text, with a link for each clause.
+    QString linked(const QStringList& lines) const;
 
     Theme theme_ = Theme::light();
     compare::Outcome outcome_ = compare::Outcome::Nothing;
-    QString headlineText_;
+    struct Piece {
+        QString text;
+        bool isLink = false;
+    };
+    std::vector<Piece> pieces_;  ///< Of `headlineText_`.
+    QString headlineText_, shownHeadline_;
     QStringList cautionTexts_;
     QStringList reasonTexts_;
     QLabel* caution_;

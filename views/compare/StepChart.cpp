@@ -83,6 +83,7 @@ void StepChart::setUpAxes() {
     for (const StepBars::Run& run : bars_.runs)
         for (const StepBars::Bar& bar : run.bars)
             greatest = std::max(greatest, double(bar.longestNs));
+    for (const StepBars::Run& run : bars_.runs) greatest = std::max(greatest, run.band.highestNs);
     const ChartUnit unit = chartUnit(greatest);
     nsPerUnit_ = unit.nsPerUnit;
     const int count = stepCount();
@@ -117,6 +118,17 @@ void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& c
         bars->addData(double(bar.first) + (perBar - 1) / 2 + offset * perBar,
                       double(bar.longestNs) / nsPerUnit_);
     markOutliers(run, offset);
+    // How far the medians of the runs of this side lie apart.
+    if (run.band.runs > 1) {
+        auto* band = new QCPItemRect(plot_);
+        const QCPRange shown = plot_->xAxis->range();
+        band->topLeft->setCoords(shown.lower, run.band.highestNs / nsPerUnit_);
+        band->bottomRight->setCoords(shown.upper, run.band.lowestNs / nsPerUnit_);
+        QColor back = color;
+        back.setAlphaF(0.22F);
+        band->setBrush(back);
+        band->setPen(QPen(color, 1, Qt::DotLine));
+    }
     auto* line = new QCPItemLine(plot_);
     line->start->setCoords(plot_->xAxis->range().lower, run.steps.medianNs / nsPerUnit_);
     line->end->setCoords(plot_->xAxis->range().upper, run.steps.medianNs / nsPerUnit_);
@@ -125,20 +137,27 @@ void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& c
 
 void StepChart::addLegend() {
     if (stepCount() == 0) return;
-    const auto add = [this](double place, const QString& side, double medianNs,
+    const auto add = [this](double place, const QString& side, double medianNs, const RunBand& band,
                             const QColor& color) {
         auto* text = new QCPItemText(plot_);
         text->position->setType(QCPItemPosition::ptAxisRectRatio);
         text->position->setCoords(place, 0);
         text->setPositionAlignment((place > 0.5 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignTop);
-        text->setText(tr("%1, median %2").arg(side, toQString(timeText(medianNs))));
+        text->setText(tr("%1, median %2").arg(side, toQString(timeText(medianNs))) +
+                      (band.runs > 1 ? tr(" (%1 runs: %2 to %3)")
+                                           .arg(band.runs)
+                                           .arg(toQString(timeText(band.lowestNs)),
+                                                toQString(timeText(band.highestNs)))
+                                     : QString()));
         text->setColor(theme_.text);
         text->setFont(font());
         text->setPadding({6, 0, 6, 1});
         text->setBrush(Theme::mix(theme_.canvas, color, 0.22));
     };
-    add(0, tr("baseline"), bars_.runs.front().steps.medianNs, theme_.baseline);
-    add(1, tr("candidate"), bars_.runs.back().steps.medianNs, theme_.candidate);
+    add(0, tr("baseline"), bars_.runs.front().steps.medianNs, bars_.runs.front().band,
+        theme_.baseline);
+    add(1, tr("candidate"), bars_.runs.back().steps.medianNs, bars_.runs.back().band,
+        theme_.candidate);
 }
 
 void StepChart::markOutliers(const StepBars::Run& run, double offset) {

@@ -188,6 +188,19 @@ void WaterfallChart::addBar(size_t column, const WaterfallBars::Bar& bar) {
                  double(std::max(bar.fromNs, bar.toNs)),
                  bar.lostNs() > 0 ? theme_.slower : theme_.faster, isChosen, isChosen,
                  bars_->scale.differenceText(bar.lostNs()));
+    addInterval(column, bar);
+}
+
+void WaterfallChart::addInterval(size_t column, const WaterfallBars::Bar& bar) {
+    for (const QuantityClaim& claim : pair_->quantities) {
+        if (claim.kind != QuantityKind::Part || !bar.part || claim.part != *bar.part) continue;
+        auto* line = new QCPItemLine(plot_);
+        line->start->setCoords(double(column), (double(bar.fromNs) + claim.lowNs) / nsPerUnit_);
+        line->end->setCoords(double(column), (double(bar.fromNs) + claim.highNs) / nsPerUnit_);
+        line->setHead(QCPLineEnding(QCPLineEnding::esBar, 7));
+        line->setTail(QCPLineEnding(QCPLineEnding::esBar, 7));
+        line->setPen(QPen(theme_.text, 1.4, claim.isCertain ? Qt::SolidLine : Qt::DotLine));
+    }
 }
 
 void WaterfallChart::addRectangle(size_t column, double bottomNs, double topNs, const QColor& color,

@@ -58,6 +58,8 @@ class WaterfallChart : public QWidget {
     QString beginText() const;
     void addCut(size_t column);
     void addBar(size_t column, const compare::WaterfallBars::Bar& bar);
+    /// Of several runs a side, the 95 % confidence interval of the part, dotted if not certain.
+    void addInterval(size_t column, const compare::WaterfallBars::Bar& bar);
     void addRectangle(size_t column, double bottomNs, double topNs, const QColor& color,
                       bool isChosen, bool isBold, const std::string& text);
     void choose(std::optional<compare::StepPart> part);

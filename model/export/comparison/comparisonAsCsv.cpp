@@ -71,7 +71,7 @@ ReportTable summaryTable(const ComparisonReport& report) {
                    claim.lowNs,
                    claim.highNs,
                    claim.percent,
-                   claim.pValue,
+                   claim.unit == ClaimUnit::Runs ? claim.adjustedPValue : claim.pValue,
                    pair->baseline.p95Ns,
                    pair->candidate.p95Ns};
         }
@@ -177,6 +177,19 @@ ReportTable outliersTable(const ComparisonReport& report) {
     return table;
 }
 
+ReportTable judgedRows(const ComparisonReport& report) {
+    ReportTable table = tableWith("judged", {{"Worker", Unit::Text}});
+    const ReportTable empty = judgedTable({}).asReport();
+    table.columns.insert(table.columns.end(), empty.columns.begin(), empty.columns.end());
+    for (const ComparedCandidate& candidate : report.candidates)
+        for (const WorkerComparison& pair : candidate.comparison.workers)
+            for (Row& cells : judgedTable(pair).rows) {
+                Row& row = table.rows.emplace_back(Row{titleOf(candidate), pair.candidateLabel});
+                row.insert(row.end(), cells.begin(), cells.end());
+            }
+    return table;
+}
+
 ReportTable cautionsTable(const ComparisonReport& report) {
     ReportTable table = tableWith("cautions", {{"Caution", Unit::Text}});
     for (const ComparedCandidate& candidate : report.candidates)
@@ -221,7 +234,8 @@ struct TableEntry {
     ReportTable (*make)(const ComparisonReport&);
 };
 
-constexpr std::array<TableEntry, 8> entries{{{"summary", summaryTable},
+constexpr std::array<TableEntry, 9> entries{{{"summary", summaryTable},
+                                             {"judged", judgedRows},
                                              {"cautions", cautionsTable},
                                              {"conditions", conditionsTable},
                                              {"parts", partsTable},

@@ -35,6 +35,7 @@ std::string_view classOf(Outcome outcome) {
             return "same";
         case Outcome::Nothing:
         case Outcome::TooFewSteps:
+        case Outcome::PartsChanged:
             break;
     }
     return "doubtful";
@@ -67,7 +68,7 @@ std::string claimFigures(const WorkerComparison& pair) {
                        fmt::format("{} to {}", timeDifferenceText(claim.lowNs),
                                    timeDifferenceText(claim.highNs)));
         html += figure(isOfRuns ? "t test of runs" : "Mann-Whitney U test of steps",
-                       pValueEquation(claim.pValue));
+                       pValueEquation(isOfRuns ? claim.adjustedPValue : claim.pValue));
         if (isOfRuns)
             html += figure("runs, baseline and candidate",
                            fmt::format("{} and {}", claim.baselineRuns, claim.candidateRuns));
@@ -107,6 +108,10 @@ class HtmlReport {
         addParts();
         addSteps();
         addContributors();
+        addSection("What is certain",
+                   "Median of each run, with the run as the unit; 95 % confidence, p of all that "
+                   "is judged together (Holm).",
+                   judgedHtml(report_));
         addSection("Steps that stand out",
                    "Much longer than the other steps of their run, and what they spent it on.",
                    outliersHtml(report_));

@@ -100,11 +100,27 @@ Json claimJson(const Claim& claim) {
             {"confidenceIntervalPercent",
              isOfRuns ? Json({claim.lowPercent, claim.highPercent}) : Json(nullptr)},
             {"visiblePercent", isOfRuns ? Json(claim.visiblePercent) : Json(nullptr)},
+            {"apartPercent", isOfRuns ? Json(claim.apartPercent) : Json(nullptr)},
+            {"byTurns", isOfRuns ? Json(claim.areByTurns) : Json(nullptr)},
+            {"adjustedPValue", isOfRuns ? Json(claim.adjustedPValue) : Json(nullptr)},
             {"differenceNs", claim.differenceNs},
             {"percent", claim.percent},
             {"pValue", claim.pValue},
             {"confidenceIntervalNs", {claim.lowNs, claim.highNs}},
             {"noiseNs", claim.noiseNs}};
+}
+
+Json quantityJson(const QuantityClaim& claim) {
+    const bool isPart = claim.kind == QuantityKind::Part;
+    return {{"kind", identifier(claim.kind)},
+            {"part", isPart ? Json(identifier(claim.part)) : Json(nullptr)},
+            {"path", isPart ? Json(nullptr) : Json(claim.path)},
+            {"certain", claim.isCertain},
+            {"baselineNs", claim.baselineNs},
+            {"differenceNs", claim.differenceNs},
+            {"confidenceIntervalNs", {claim.lowNs, claim.highNs}},
+            {"pValue", claim.pValue},
+            {"adjustedPValue", claim.adjustedPValue}};
 }
 
 Json shareJson(const ContributorShare& share) {
@@ -131,7 +147,9 @@ Json contributorJson(const ContributorDifference& one) {
 }
 
 Json pairJson(const WorkerComparison& pair) {
-    Json parts = Json::array(), contributors = Json::array(), ranges = Json::array();
+    Json parts = Json::array(), contributors = Json::array(), ranges = Json::array(),
+         quantities = Json::array();
+    for (const QuantityClaim& claim : pair.quantities) quantities.push_back(quantityJson(claim));
     for (const PartDifference& part : pair.parts)
         parts.push_back({{"part", identifier(part.part)},
                          {"baselineNs", part.baselineNs},
@@ -150,6 +168,7 @@ Json pairJson(const WorkerComparison& pair) {
             {"baselineSteps", distributionJson(pair.baseline)},
             {"candidateSteps", distributionJson(pair.candidate)},
             {"claim", claimJson(pair.claim)},
+            {"judged", std::move(quantities)},
             {"lostNs", pair.lostNs()},
             {"parts", std::move(parts)},
             {"contributors", std::move(contributors)},
@@ -164,9 +183,25 @@ Json answerJson(const Answer& answer) {
                           {"contributor", cause.main ? cause.main->name() : ""},
                           {"path", cause.main ? cause.main->path : ""},
                           {"changeOfKind", cause.isChangeOfKind},
+                          {"certain", cause.judged ? Json(cause.isCertain()) : Json(nullptr)},
                           {"text", cause.text}});
+    Json clauses = Json::array();
+    for (const Clause& clause : answer.clauses) {
+        const InstanceQuery query = clause.query.value_or(InstanceQuery{});
+        const bool isCause = clause.query.has_value();
+        const bool isSingle = clause.kind == ClauseKind::Single;
+        clauses.push_back(
+            {{"text", clause.text},
+             {"evidence", clause.hasEvidence() ? Json(identifier(clause.kind)) : Json(nullptr)},
+             {"part", isCause ? Json(identifier(query.part)) : Json(nullptr)},
+             {"baseline", isCause ? Json(query.baselineName) : Json(nullptr)},
+             {"candidate", isCause ? Json(query.candidateName) : Json(nullptr)},
+             {"run", isSingle ? Json(clause.isCandidate ? "candidate" : "baseline") : Json()},
+             {"step", isSingle ? Json(clause.number) : Json(nullptr)}});
+    }
     return {{"outcome", identifier(answer.outcome)},
             {"sentence", answer.sentence},
+            {"clauses", std::move(clauses)},
             {"causes", std::move(causes)},
             {"details", answer.details},
             {"cautions", answer.cautions}};

@@ -33,7 +33,7 @@ class TextReport {
             text_ += rangesText(report_, group);
             text_ += unmatchedText(report_, group, true) + unmatchedText(report_, group, false);
         }
-        return text_ + outliersText(report_) + workersText(report_);
+        return text_ + judgedText(report_) + outliersText(report_) + workersText(report_);
     }
 
   private:

@@ -165,6 +165,18 @@ std::string outliersHtml(const ComparisonReport& report) {
     return table.rows.empty() ? std::string() : tableHtml(table);
 }
 
+std::string judgedHtml(const ComparisonReport& report) {
+    std::string html;
+    for (size_t index = 0; index < report.candidates.size(); ++index) {
+        const WorkerComparison* pair = report.candidates[index].comparison.criticalPair();
+        if (!pair || pair->quantities.empty()) continue;
+        if (report.candidates.size() > 1)
+            html += fmt::format("<h3>{}</h3>\n", candidateHeading(report, index));
+        html += tableHtml(judgedTable(*pair));
+    }
+    return html;
+}
+
 std::string workersHtml(const ComparisonReport& report) {
     std::string html;
     for (size_t index = 0; index < report.candidates.size(); ++index) {

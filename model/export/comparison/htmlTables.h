@@ -17,6 +17,8 @@ std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& 
 std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group);
 /// What only one side has, both lists.
 std::string unmatchedHtml(const ReportGroup& group);
+/// What was judged beside the step; empty of two runs.
+std::string judgedHtml(const ComparisonReport& report);
 std::string outliersHtml(const ComparisonReport& report);
 /// Every worker of every candidate; only where there are several.
 std::string workersHtml(const ComparisonReport& report);

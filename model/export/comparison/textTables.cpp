@@ -155,6 +155,18 @@ std::string outliersText(const ComparisonReport& report) {
     return "\nSteps that stand out\n\n" + gridText(table.withColumns({0, 1, 2, 4, 5, 6, 8}));
 }
 
+std::string judgedText(const ComparisonReport& report) {
+    std::string text;
+    for (size_t index = 0; index < report.candidates.size(); ++index) {
+        const WorkerComparison* pair = report.candidates[index].comparison.criticalPair();
+        if (!pair || pair->quantities.empty()) continue;
+        text += fmt::format("\n{}Judged with the run as the unit, beside the whole step\n\n",
+                            candidateMark(report, index)) +
+                gridText(judgedTable(*pair));
+    }
+    return text;
+}
+
 std::string workersText(const ComparisonReport& report) {
     std::string text;
     for (size_t index = 0; index < report.candidates.size(); ++index) {

@@ -18,6 +18,8 @@ std::string rangesText(const ComparisonReport& report, const ReportGroup& group)
 /// What only the baseline has, or only candidates.
 std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group,
                           bool isOfBaseline);
+/// What was judged beside the step; empty of two runs.
+std::string judgedText(const ComparisonReport& report);
 std::string outliersText(const ComparisonReport& report);
 /// The median step of every worker, for runs of several.
 std::string workersText(const ComparisonReport& report);

@@ -39,6 +39,14 @@ ShownComparison::ShownComparison(TracePtr baseline, std::vector<TracePtr> candid
 ShownComparison::ShownComparison(TracePtr baseline, TracePtr candidate)
     : ShownComparison(std::move(baseline), std::vector<TracePtr>{std::move(candidate)}) {}
 
+ShownComparison::ShownComparison(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate) {
+    view.resize(1280, 900);
+    view.setTheme(views::Theme::light());
+    view.setRuns(std::move(baseline), std::move(candidate));
+    view.show();
+    QApplication::setActiveWindow(&view);
+}
+
 bool ShownComparison::wait() {
     return QTest::qWaitFor([this] { return !view.isBusy() && view.runs(); }, patienceMs);
 }

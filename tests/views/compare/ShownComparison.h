@@ -31,6 +31,8 @@ inline const std::vector<int64_t> longerSteps(6, 1'200'000);
 struct ShownComparison {
     ShownComparison(TracePtr baseline, std::vector<TracePtr> candidates);
     ShownComparison(TracePtr baseline, TracePtr candidate);
+    /// Several runs a side.
+    ShownComparison(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate);
 
     /// Until the runs are compared; false if that takes more than `patienceMs`.
     bool wait();

@@ -34,6 +34,7 @@ class tst_TimelinePainting : public QObject {
     void aRestingPointerHighlightsTheName();
     void highlightingCanBeSwitchedOff();
     void aRunSaysHowBusyItIs();
+    void aRunCarriesTheNameOfNoneOfItsSlices();
     void colorsTellWhatWasAskedFor();
     void numbersAtTheEndOfNamesSurvive();
     void abnormalEndsAreMarked();
@@ -82,6 +83,38 @@ void tst_TimelinePainting::aRunSaysHowBusyItIs() {
     QVERIFY2(card.title().contains("slices"), qPrintable(card.title()));
     QVERIFY2(card.detail().contains("widest: "), qPrintable(card.detail()));
     QVERIFY2(card.detail().contains("700 ns"), qPrintable(card.detail()));
+}
+
+/// Fifty steps on a hundred pixels are no "it 0", though it would fit over them.
+void tst_TimelinePainting::aRunCarriesTheNameOfNoneOfItsSlices() {
+    constexpr int64_t stepNs = 2'000'000, lastNs = 1'100'000'000;
+    const auto drawn = [&](int steps) {
+        SimulatedTrace builder;
+        const uint32_t stream = builder.addStream(0, builder.addGpu(), 7);
+        const int64_t eachNs = 50 * stepNs / steps;
+        for (int step = 0; step < steps; ++step)
+            builder.addKernel(stream, "it " + std::to_string(step), step * eachNs,
+                              (step + 1) * eachNs - eachNs / 10);
+        builder.addKernel(stream, "end", lastNs - 1'000, lastNs);
+        ShownTimeline shown(builder.finish());
+        shown.view.visibleRange()->setRange({0, lastNs});
+        const QImage image = canvasOf(shown);
+        const double ratio = image.devicePixelRatio();
+        const int y = shown.middleOf(EventRef(EventKind::Kernel, 0)).y();
+        // Beside letters a column of a lane has one colour from top to bottom.
+        int mixed = 0;
+        for (double x = shown.toX(0) + 4; x < shown.toX(50 * stepNs) - 14; ++x) {
+            const QRgb middle = image.pixel(int(x * ratio), int(y * ratio));
+            for (int dy = -4; dy <= 4; ++dy)
+                if (image.pixel(int(x * ratio), int((y + dy) * ratio)) != middle) {
+                    ++mixed;
+                    break;
+                }
+        }
+        return mixed;
+    };
+    QVERIFY(drawn(1) > 4);  // one slice has its name
+    QCOMPARE(drawn(50), 0);
 }
 
 void tst_TimelinePainting::colorsTellWhatWasAskedFor() {

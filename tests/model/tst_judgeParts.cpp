@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "model/compare/RunComparison.h"
+#include "model/compare/judgeParts.h"
+#include "model/compare/judgeRuns.h"
+#include "model/compare/runTurns.h"
+#include "model/values/holm.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope::compare;
+using lanescope::holmAdjusted;
+using lanescope::StepSource;
+using lanescope::WeightedTest;
+
+namespace {
+
+/// How much longer the idle time of a run is than usual, as a logarithm; `turn` is its place among
+/// all runs, in [0, 1].
+using IdleNoise = std::function<double(std::mt19937&, double turn, double slope)>;
+
+struct Recipe {
+    const char* name;
+    IdleNoise idle;
+};
+
+/// As runs of one program that launches its kernels one by one were seen to differ: the time of
+/// steps by up to 30 %, all of it idle, the time that the GPU computes by less than 1 %.
+std::vector<Recipe> recipes() {
+    using Random = std::mt19937;
+    return {{"normal", [](Random& random, double,
+                          double) { return std::normal_distribution<double>(0, 0.12)(random); }},
+            {"drifting",
+             [](Random& random, double turn, double slope) {
+                 return slope * turn + std::normal_distribution<double>(0, 0.03)(random);
+             }},
+            {"bimodal",
+             [](Random& random, double, double) {
+                 return (random() % 2 == 0 ? 0 : 0.25) +
+                        std::normal_distribution<double>(0, 0.02)(random);
+             }},
+            {"heavy-tailed", [](Random& random, double, double) {
+                 return 0.08 * std::student_t_distribution<double>(3)(random);
+             }}};
+}
+
+/// What a program does in a step, in milliseconds.
+struct Program {
+    double computeMs = 3, idleMs = 9, syncMs = 0.4, extraMs = 0;
+};
+double stepMs(const Program& program) {
+    return program.computeMs + program.idleMs + program.syncMs + program.extraMs;
+}
+
+int64_t nsOf(double ms) {
+    return std::llround(ms * 1e6);
+}
+
+WorkerSummary runOf(const Program& program, double idleLog, std::mt19937& random) {
+    constexpr int steps = 5;
+    const double compute =
+        program.computeMs * std::exp(std::normal_distribution<double>(0, 0.006)(random));
+    const double sleep =
+        program.extraMs * std::exp(std::normal_distribution<double>(0, 0.01)(random));
+    std::normal_distribution<double> noise(0, 0.02);
+    WorkerSummary worker;
+    int64_t idleNs = 0, extraNs = 0;
+    for (int number = 0; number < steps; ++number) {
+        const int64_t usualNs = nsOf(program.idleMs * std::exp(idleLog + noise(random)));
+        const int64_t asleepNs = nsOf(sleep);
+        StepSummary step;
+        step.parts[StepPart::Compute] = nsOf(compute);
+        step.parts[StepPart::LaunchBound] = usualNs + asleepNs;
+        step.parts[StepPart::Synchronization] = nsOf(program.syncMs * std::exp(5 * noise(random)));
+        step.wallNs = step.parts.sum();
+        idleNs += usualNs;
+        extraNs += asleepNs;
+        worker.steps.push_back(step);
+    }
+    const auto addIdle = [&](const char* path, int64_t ns) {
+        if (ns == 0) return;
+        Contributor idle;
+        idle.part = StepPart::LaunchBound;
+        idle.kind = ContributorKind::Idle;
+        idle.path = path;
+        idle.exposedNs = ns;
+        worker.contributors.push_back(idle);
+    };
+    addIdle("forward", idleNs / 3);
+    addIdle("backward", idleNs - idleNs / 3);
+    addIdle("extra", extraNs);
+    return worker;
+}
+
+struct Judged {
+    Claim step;
+    std::vector<QuantityClaim> quantities;
+
+    const QuantityClaim* find(QuantityKind kind, StepPart part, const std::string& path) const {
+        for (const QuantityClaim& each : quantities)
+            if (each.kind == kind &&
+                (kind == QuantityKind::Part ? each.part == part : each.path == path))
+                return &each;
+        return nullptr;
+    }
+    bool hasCertain() const {
+        return std::any_of(quantities.begin(), quantities.end(),
+                           [](const QuantityClaim& each) { return each.isCertain; });
+    }
+};
+
+/// Runs of two programs that were recorded by turns.
+Judged judgedRuns(const Recipe& recipe, int runs, const Program& before, const Program& after,
+                  std::mt19937& random) {
+    std::vector<WorkerSummary> workers;
+    std::vector<double> turns[2];
+    const double slope = std::uniform_real_distribution<double>(-0.3, 0.3)(random);
+    for (int turn = 0; turn < 2 * runs; ++turn) {
+        const double place = double(turn) / (2 * runs);
+        workers.push_back(
+            runOf(turn % 2 == 0 ? before : after, recipe.idle(random, place, slope), random));
+        turns[turn % 2].push_back(turn);
+    }
+    JudgedRuns judged;
+    for (size_t index = 0; index < workers.size(); ++index)
+        (index % 2 == 0 ? judged.baseline : judged.candidate).push_back(&workers[index]);
+    if (runs >= int(fewestRunsByTurns)) {
+        judged.baselineTurns = turns[0];
+        judged.candidateTurns = turns[1];
+    }
+    WorkerComparison pair;
+    judgeParts(judged, pair);
+    return {pair.claim, pair.quantities};
+}
+
+bool covers(double low, double high, double truth) {
+    return low <= truth && truth <= high;
+}
+
+}  // namespace
+
+class TestJudgeParts : public QObject {
+    Q_OBJECT
+
+  private slots:
+    /// By hand, and against R's `p.adjust(method = "holm")` for equal weights.
+    void holmsLevels() {
+        const std::vector<WeightedTest> equal{{0.01, 1}, {0.04, 1}, {0.03, 1}, {0.005, 1}};
+        const std::vector<double> found = holmAdjusted(equal);
+        const std::vector<double> expected{0.03, 0.06, 0.06, 0.02};
+        for (size_t index = 0; index < expected.size(); ++index)
+            QVERIFY(std::abs(found[index] - expected[index]) < 1e-12);
+        const std::vector<WeightedTest> weighted{{0.02, 0.5}, {0.001, 0.25}, {0.9, 0.25}};
+        const std::vector<double> levels = holmAdjusted(weighted);
+        QVERIFY(std::abs(levels[0] - 0.03) < 1e-12);  // of the 0.75 that are left
+        QVERIFY(std::abs(levels[1] - 0.004) < 1e-12);
+        QVERIFY(std::abs(levels[2] - 0.9) < 1e-12);
+        QVERIFY(holmAdjusted({}).empty());
+    }
+
+    void aStraightDriftIsTakenOut() {
+        RunMedians drifting{{10, 12, 14, 16, 18}, {14, 16, 18, 20, 22}, {}};
+        QVERIFY(differenceOf(drifting).pValue() > 0.05);
+        drifting.baselineTurns = {0, 2, 4, 6, 8};
+        drifting.candidateTurns = {1, 3, 5, 7, 9};
+        const GroupDifference found = differenceOf(drifting);
+        QVERIFY(std::abs(found.difference - 3) < 1e-9);  // 4, of which 1 is a turn's drift
+        QCOMPARE(found.freedom, 7);
+        QVERIFY(found.pValue() < 0.001);
+    }
+
+    void errorsAndPower_data() {
+        QTest::addColumn<int>("recipe");
+        QTest::addColumn<int>("runs");
+        const std::vector<Recipe> all = recipes();
+        for (int recipe = 0; recipe < int(all.size()); ++recipe)
+            for (const int runs : {3, 5, 10})
+                QTest::addRow("%s, %d a side", all[size_t(recipe)].name, runs) << recipe << runs;
+    }
+
+    /// Steps of 12.4 ms, of which the GPU computes 3.
+    void errorsAndPower() {
+        QFETCH(int, recipe);
+        QFETCH(int, runs);
+        const Recipe simulated = recipes()[size_t(recipe)];
+        const double share = runs == 3 ? 0.1 : 0.05;
+        const Program usual;
+        Program onGpu = usual, onHost = usual;
+        onGpu.computeMs += share * stepMs(usual);
+        onHost.extraMs = share * stepMs(usual);
+        std::mt19937 random(uint32_t(runs * 100 + recipe));
+        constexpr int times = 2000;
+        int covered = 0, coveredPart = 0, claimed = 0, gpu = 0, gpuBefore = 0, host = 0,
+            hostBefore = 0;
+        for (int time = 0; time < times; ++time) {
+            const Judged equal = judgedRuns(simulated, runs, usual, usual, random);
+            claimed += equal.step.outcome != Outcome::WithinNoise || equal.hasCertain() ? 1 : 0;
+            covered += covers(equal.step.lowPercent, equal.step.highPercent, 0) ? 1 : 0;
+            const Judged more = judgedRuns(simulated, runs, usual, onGpu, random);
+            const QuantityClaim* compute =
+                more.find(QuantityKind::Part, StepPart::Compute, std::string());
+            QVERIFY(compute);
+            coveredPart +=
+                covers(compute->lowNs, compute->highNs, 1e6 * (onGpu.computeMs - usual.computeMs))
+                    ? 1
+                    : 0;
+            gpu += compute->isCertain && compute->differenceNs > 0 ? 1 : 0;
+            gpuBefore += more.step.pValue < 0.05 && more.step.percent >= 1 ? 1 : 0;
+            const Judged asleep = judgedRuns(simulated, runs, usual, onHost, random);
+            const QuantityClaim* extra =
+                asleep.find(QuantityKind::IdleInRange, StepPart::Compute, "extra");
+            host += extra && extra->isCertain && extra->differenceNs > 0 ? 1 : 0;
+            hostBefore += asleep.step.pValue < 0.05 && asleep.step.percent >= 1 ? 1 : 0;
+        }
+        const auto of = [](int count) { return double(count) / times; };
+        qInfo(
+            "%s, %d a side: coverage of the step %.3f, of compute %.3f; claims of no change %.3f; "
+            "+%.0f %% of the step found on the GPU %.3f (by the step alone %.3f), on the host %.3f "
+            "(%.3f)",
+            simulated.name, runs, of(covered), of(coveredPart), of(claimed), 100 * share, of(gpu),
+            of(gpuBefore), of(host), of(hostBefore));
+        QVERIFY(of(covered) >= 0.93 && of(covered) <= 0.98);
+        QVERIFY(of(coveredPart) >= 0.93 && of(coveredPart) <= 0.97);
+        QVERIFY(of(claimed) <= 0.055);
+        QVERIFY(of(gpu) >= 0.9 && of(host) >= 0.9);
+    }
+
+    /// The case that the whole step cannot decide, through all that a comparison says of it.
+    void aPartIsCertainWhereTheStepIsNot() {
+        std::mt19937 random(7);
+        Program slow;
+        slow.computeMs += 0.1 * stepMs(slow);
+        const double idle[2][3] = {{0.15, -0.12, 0.02}, {-0.1, 0.14, -0.06}};
+        std::vector<RunSummary> sides[2];
+        for (int side = 0; side < 2; ++side)
+            for (const double log : idle[side]) {
+                RunSummary run;
+                run.facts.title = "run";
+                run.source = StepSource::NvtxRange;
+                run.pattern = "step #";
+                run.workers.push_back(runOf(side == 0 ? Program() : slow, log, random));
+                Contributor gemm;
+                gemm.name = "gemm";
+                for (const StepSummary& step : run.workers[0].steps) {
+                    gemm.exposedNs += step.parts[StepPart::Compute];
+                    ++gemm.count;
+                }
+                gemm.totalNs = gemm.exposedNs;
+                run.workers[0].contributors.push_back(gemm);
+                sides[side].push_back(run);
+            }
+        const auto compared = comparePrograms(sides[0], sides[1]);
+        QVERIFY(compared);
+        const Answer& answer = compared->comparison.answer;
+        QCOMPARE(answer.outcome, Outcome::PartsChanged);
+        QCOMPARE(compared->comparison.criticalPair()->claim.outcome, Outcome::WithinNoise);
+        QVERIFY(!answer.causes.empty());
+        QCOMPARE(answer.causes.front().part, StepPart::Compute);
+        QVERIFY(answer.causes.front().isCertain());
+        for (const Cause& cause : answer.causes) QVERIFY(cause.isCertain() || cause.isChangeOfKind);
+        QVERIFY(answer.sentence.find("compute in the mean step") != std::string::npos);
+        QVERIFY(answer.sentence.find("Of the whole step no difference is certain") !=
+                std::string::npos);
+        QCOMPARE(compared->comparison.exact.front().quantities.size(),
+                 compared->comparison.workers.front().quantities.size());
+    }
+
+    void onlyRunsByTurnsHaveTurns() {
+        std::vector<RunSummary> before(5), after(5);
+        for (size_t run = 0; run < 5; ++run) {
+            before[run].facts.startUtcNs = int64_t(10 * run + 1);
+            after[run].facts.startUtcNs = int64_t(10 * run + 2);
+        }
+        QCOMPARE(runTurns(before, after).baseline, (std::vector<double>{0, 2, 4, 6, 8}));
+        QCOMPARE(runTurns(before, after).candidate, (std::vector<double>{1, 3, 5, 7, 9}));
+        std::swap(before[0].facts, before[4].facts);  // whatever their order on the command line
+        QCOMPARE(runTurns(before, after).baseline, (std::vector<double>{8, 2, 4, 6, 0}));
+        const RunGroup firstFour(before.data(), 4);
+        QVERIFY(runTurns(firstFour, RunGroup(after.data(), 4)).baseline.empty());
+        after[4].facts.host = "other";
+        QVERIFY(runTurns(before, after).baseline.empty());
+        after[4].facts.host.clear();
+        after[4].facts.startUtcNs = 3;  // two of the candidate's follow each other
+        QVERIFY(runTurns(before, after).baseline.empty());
+        after[4].facts.startUtcNs = 0;
+        QVERIFY(runTurns(before, after).baseline.empty());
+    }
+};
+
+LANESCOPE_TEST(TestJudgeParts, NoApplication)
+#include "tst_judgeParts.moc"
