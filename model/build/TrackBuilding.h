@@ -24,11 +24,11 @@ void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex b
 /// Appends the track of the counters that are of no process and no GPU, if there are any.
 void addHostTracks(Trace& trace);
 
-/// Appends the tracks of the counters of a GPU, or of those of a process that are no GPU's. Of a
-/// GPU how busy it is stands first, then memory and the sums of its NVLinks; single links and
-/// everything else are folded. What follows from copies and collectives stands below the streams.
+/// Appends the counters of a GPU, or those of a process that are no GPU's, as one folded group: its
+/// first one, which it shows while it is folded, says how busy the GPU is; then memory, the sums of
+/// its NVLinks and what follows from copies and collectives. Single links and everything else are
+/// folded once more.
 void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent);
-void addComputedTracks(Trace& trace, uint32_t gpu, uint32_t parent);
 /// Appends a track for each kind of events that has tracks of its own and happened to this GPU or
 /// process: `kind` is `GpuEvents` or `ProcessEvents`.
 void addEventTracks(Trace& trace, TrackKind kind, uint32_t subject, uint32_t parent);

@@ -11,6 +11,7 @@
 #include "model/build/TrackBuilding.h"
 #include "model/trace/counterPairs.h"
 #include "model/trace/counterReadings.h"
+#include "model/trace/leadingCounter.h"
 #include "model/trace/throttleReasons.h"
 #include "model/values/lowerCase.h"
 
@@ -22,7 +23,7 @@ namespace {
 enum class Place : uint8_t {
     Activity,   ///< How busy the GPU is: the best one there is leads, the others fold below it.
     Memory,     ///< In use.
-    Computed,   ///< From copies and collectives, beside the links.
+    Computed,   ///< From copies and collectives, below the links.
     LinkTotal,  ///< All NVLinks of a GPU in one direction; its links fold below it.
     Link,
     Other,  ///< In the folded group at the end.
@@ -175,15 +176,35 @@ void addLinks(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_
     }
 }
 
+uint32_t addFoldedGroup(Trace& trace, uint32_t gpu, int32_t parent, std::string title) {
+    const uint32_t group = addTrack(trace, TrackKind::CounterGroup, gpu, parent, std::move(title));
+    trace.tracks[group].lanes.emplace_back();
+    trace.tracks[group].isInitiallyFolded = true;
+    return group;
+}
+
+/// "SM activity and 13 more": what is drawn while it is folded, and how much there is in it.
+void nameContent(Trace& trace, uint32_t group) {
+    const auto within =
+        std::count_if(trace.tracks.begin() + group, trace.tracks.end(), [](const Track& each) {
+            return each.kind == TrackKind::Counter || each.kind == TrackKind::CounterStates;
+        });
+    const uint32_t leader = leadingCounter(trace, group);
+    std::string& text = trace.tracks[group].subtitle;
+    if (leader == noIndex)
+        text = fmt::format("{} counter{}", within, within == 1 ? "" : "s");
+    else
+        text = trace.tracks[group + 1].title +
+               (within > 1 ? fmt::format(" and {} more", within - 1) : std::string());
+}
+
 void addGroup(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& counters,
               uint32_t gpu, uint32_t parent, std::string title) {
     if (counters.empty()) return;
-    const uint32_t group = addTrack(
-        trace, TrackKind::CounterGroup, gpu, static_cast<int32_t>(parent), std::move(title),
-        fmt::format("{} counter{}", counters.size(), counters.size() == 1 ? "" : "s"));
-    trace.tracks[group].lanes.emplace_back();
-    trace.tracks[group].isInitiallyFolded = true;
+    const uint32_t group =
+        addFoldedGroup(trace, gpu, static_cast<int32_t>(parent), std::move(title));
     for (const uint32_t counter : counters) addCounter(trace, pairs, counter, group);
+    nameContent(trace, group);
 }
 
 void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
@@ -210,6 +231,8 @@ void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
     addFolded(trace, pairs, activity, parent);
     for (const uint32_t counter : places[Place::Memory]) addCounter(trace, pairs, counter, parent);
     addLinks(trace, pairs, totals, places[Place::Link], parent);
+    for (const uint32_t counter : places[Place::Computed])
+        addCounter(trace, pairs, counter, parent);
     // Where there is no NVLink, PCIe is the link one looks at.
     std::vector<uint32_t>& rest = places[Place::Other];
     const auto isPcie = [&trace](uint32_t each) {
@@ -226,23 +249,21 @@ void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
 }  // namespace
 
 void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent) {
-    if (gpu != noIndex) {
-        addGpuCounters(trace, gpu, parent);
-        return;
-    }
     const CounterPairs pairs = counterPairs(trace.counters);
+    const auto isOwn = [&](uint32_t counter) {
+        const CounterSeries& series = trace.counters[counter];
+        if (pairs.upperOf[counter] != noIndex) return false;
+        return gpu != noIndex ? series.gpu == gpu && placeOf(series) != Place::None
+                              : series.gpu == noIndex && series.process == process;
+    };
+    std::vector<uint32_t> own;
     for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
-        if (trace.counters[counter].gpu == noIndex && trace.counters[counter].process == process &&
-            pairs.upperOf[counter] == noIndex)
-            addCounter(trace, pairs, counter, parent);
-}
-
-void addComputedTracks(Trace& trace, uint32_t gpu, uint32_t parent) {
-    const CounterPairs pairs = counterPairs(trace.counters);
-    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
-        if (trace.counters[counter].gpu == gpu && pairs.upperOf[counter] == noIndex &&
-            placeOf(trace.counters[counter]) == Place::Computed)
-            addCounter(trace, pairs, counter, parent);
+        if (isOwn(counter)) own.push_back(counter);
+    if (gpu == noIndex) return addGroup(trace, pairs, own, noIndex, parent, "Counters");
+    if (own.empty()) return;
+    const uint32_t group = addFoldedGroup(trace, gpu, static_cast<int32_t>(parent), "Counters");
+    addGpuCounters(trace, gpu, group);
+    nameContent(trace, group);
 }
 
 void addHostTracks(Trace& trace) {
@@ -258,8 +279,7 @@ void addHostTracks(Trace& trace) {
             others.push_back(counter);
     }
     if (cores.empty() && machine.empty() && others.empty()) return;
-    const uint32_t host = addTrack(trace, TrackKind::CounterGroup, noIndex, -1, "Host");
-    trace.tracks[host].lanes.emplace_back();
+    const uint32_t host = addFoldedGroup(trace, noIndex, -1, "Host");
     std::stable_sort(cores.begin(), cores.end(), [&trace](uint32_t a, uint32_t b) {
         return trace.counters[a].core < trace.counters[b].core;
     });
@@ -270,7 +290,7 @@ void addHostTracks(Trace& trace) {
         addFolded(trace, pairs, machine, host);
     }
     for (const uint32_t counter : others) addCounter(trace, pairs, counter, host);
-    trace.tracks[host].isInitiallyFolded = true;
+    nameContent(trace, host);
 }
 
 }  // namespace lanescope

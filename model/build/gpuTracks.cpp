@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/build/StreamRole.h"
 #include "model/build/TrackBuilding.h"
+#include "model/trace/rangeDomains.h"
 
 namespace lanescope {
 
@@ -27,11 +29,6 @@ bool isUnifiedMemory(const Stream& stream, const std::vector<Lane>& lanes) {
            });
 }
 
-std::string streamTitle(const Stream& stream, bool isUnifiedMemory) {
-    if (isUnifiedMemory) return "Unified memory";
-    return fmt::format("{} {}", stream.isNullStream ? "Default stream" : "Stream", stream.streamId);
-}
-
 std::string gpuSubtitle(const Gpu& gpu) {
     if (gpu.smCount <= 0) return gpu.name;
     return fmt::format("{}{}{} SMs", gpu.name, gpu.name.empty() ? "" : ", ", gpu.smCount);
@@ -43,28 +40,17 @@ size_t sliceCountOf(const std::vector<Lane>& lanes) {
     return count;
 }
 
-bool isMostlyNccl(const std::vector<Lane>& lanes) {
-    int64_t ncclCount = 0;
-    int64_t kernelCount = 0;
-    for (const Lane& lane : lanes) {
-        for (const SliceCategory category : lane.category) {
-            ncclCount += isOfNcclKernel(category) ? 1 : 0;
-            kernelCount += category == SliceCategory::Kernel ? 1 : 0;
-        }
-    }
-    return ncclCount > kernelCount;
-}
-
 /// A stream of a GPU that did something, with what decides where it stands.
 struct StreamRank {
     uint32_t stream = 0;
     size_t sliceCount = 0;
+    StreamRole role = StreamRole::Compute;
     bool isQuiet = false;
-    bool isUnifiedMemory = false;
 };
 
-/// The streams of a GPU by process, busy ones first, those with the most operations before all;
-/// only those with work. Counts and not times decide, so that two runs of one program look alike.
+/// The streams of a GPU by process and role, quiet ones behind; of one role those with the most
+/// operations first; only those with work. Counts and not times decide, so that two runs of one
+/// program look alike.
 std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu,
                                   const std::vector<std::vector<Lane>>& lanes) {
     std::vector<StreamRank> streams;
@@ -72,34 +58,55 @@ std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu,
     for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
         const size_t count = sliceCountOf(lanes[stream]);
         if (trace.streams[stream].gpu != gpu || count == 0) continue;
+        const bool isUnified = isUnifiedMemory(trace.streams[stream], lanes[stream]);
         streams.push_back(
-            {stream, count, false, isUnifiedMemory(trace.streams[stream], lanes[stream])});
+            {stream, count, isUnified ? StreamRole::UnifiedMemory : roleOf(lanes[stream]), false});
         most = std::max(most, count);
     }
     // The few calls of NCCL are what a training on several GPUs waits for.
     for (StreamRank& rank : streams)
         rank.isQuiet =
             static_cast<double>(rank.sliceCount) < quietShare * static_cast<double>(most) &&
-            !isMostlyNccl(lanes[rank.stream]);
+            rank.role != StreamRole::Communication;
     std::stable_sort(streams.begin(), streams.end(), [&trace](const auto& a, const auto& b) {
         const Stream& first = trace.streams[a.stream];
         const Stream& second = trace.streams[b.stream];
         if (first.process != second.process) return first.process < second.process;
-        if (a.isUnifiedMemory != b.isUnifiedMemory) return b.isUnifiedMemory;
+        const bool isFirstUnified = a.role == StreamRole::UnifiedMemory;
+        if (isFirstUnified != (b.role == StreamRole::UnifiedMemory)) return !isFirstUnified;
         if (a.isQuiet != b.isQuiet) return b.isQuiet;
+        if (a.role != b.role) return a.role < b.role;
         if (!a.isQuiet && a.sliceCount != b.sliceCount) return a.sliceCount > b.sliceCount;
         return first.streamId < second.streamId;
     });
     return streams;
 }
 
+/// "Compute, stream 7": what it is for, and the number that the program knows it by.
+std::string streamTitle(const Stream& stream, StreamRole role) {
+    // What belongs to no stream has a number in files only.
+    if (role == StreamRole::UnifiedMemory) return std::string(nameOf(role));
+    return fmt::format("{}, {} {}", nameOf(role), stream.isNullStream ? "default stream" : "stream",
+                       stream.streamId);
+}
+
 /// Whose stream it is, if that is not plain, and what runs on it.
-std::string streamSubtitle(const Trace& trace, uint32_t stream, bool namesProcess,
-                           const std::vector<Lane>& lanes) {
+std::string streamSubtitle(const Trace& trace, const StreamRank& rank, bool namesProcess) {
     std::string text;
-    if (namesProcess) text = processSubtitle(trace.processes[trace.streams[stream].process]);
-    if (isMostlyNccl(lanes)) text += text.empty() ? "NCCL" : ", NCCL";
+    if (namesProcess) text = processSubtitle(trace.processes[trace.streams[rank.stream].process]);
+    if (rank.role == StreamRole::Communication) text += text.empty() ? "NCCL" : ", NCCL";
     return text;
+}
+
+/// What ranges are called that stand below a stream: most files have them of one source.
+std::string projectionTitle(const Trace& trace, const std::vector<Lane>& lanes) {
+    for (const Lane& lane : lanes) {
+        if (lane.size() == 0) continue;
+        const uint32_t nvtx = trace.projections.nvtx[lane.event[0].row()];
+        const std::string_view domain = trace.strings.at(trace.nvtx.domain[nvtx]);
+        if (isOfTorch(domain)) return "Operators";
+    }
+    return "NVTX";
 }
 
 }  // namespace
@@ -120,24 +127,23 @@ void addGpuTracks(Trace& trace, GpuLanes work, const std::stop_token& stop) {
             addTrack(trace, TrackKind::Gpu, gpu, -1, fmt::format("GPU {}", trace.gpus[gpu].id),
                      gpuSubtitle(trace.gpus[gpu]));
         const bool namesProcess = trace.processes.size() > 1;
-        addCounterTracks(trace, gpu, noIndex, gpuTrack);
         for (const StreamRank& rank : streams) {
             const uint32_t stream = rank.stream;
             const uint32_t track =
                 addTrack(trace, TrackKind::Stream, stream, static_cast<int32_t>(gpuTrack),
-                         streamTitle(trace.streams[stream], rank.isUnifiedMemory),
-                         streamSubtitle(trace, stream, namesProcess, lanes[stream]));
+                         streamTitle(trace.streams[stream], rank.role),
+                         streamSubtitle(trace, rank, namesProcess));
             trace.tracks[track].isInitiallyFolded = rank.isQuiet;
             trace.tracks[track].lanes = std::move(lanes[stream]);
             noteDropped(trace, track, work.droppedOfStream[stream]);
             if (projections[stream].empty()) continue;
             const uint32_t projected =
                 addTrack(trace, TrackKind::StreamProjection, stream, static_cast<int32_t>(track),
-                         "NVTX", "work on the GPU");
+                         projectionTitle(trace, projections[stream]), "work on the GPU");
             trace.tracks[projected].lanes = std::move(projections[stream]);
         }
-        addComputedTracks(trace, gpu, gpuTrack);
         addEventTracks(trace, TrackKind::GpuEvents, gpu, gpuTrack);
+        addCounterTracks(trace, gpu, noIndex, gpuTrack);
         trace.tracks[gpuTrack].lanes.push_back(std::move(work.busyOfGpu[gpu]));
     }
 }

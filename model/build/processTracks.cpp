@@ -76,14 +76,14 @@ void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex b
             addTrack(trace, TrackKind::Process, process, -1,
                      info.name.empty() ? fmt::format("Process {}", info.pid) : info.name,
                      processSubtitle(info));
-        addCounterTracks(trace, noIndex, process, processTrack);
-        addEventTracks(trace, TrackKind::ProcessEvents, process, processTrack);
         std::vector<size_t> threadTracks;
         for (size_t i = 0; i < threads.size(); ++i) {
             threadTracks.push_back(trace.tracks.size());
             addThreadTracks(trace, threads[i], static_cast<int32_t>(processTrack),
                             i >= unfoldedThreads, work[threads[i]]);
         }
+        addEventTracks(trace, TrackKind::ProcessEvents, process, processTrack);
+        addCounterTracks(trace, noIndex, process, processTrack);
         std::vector<const Lane*> summaries;
         for (const size_t track : threadTracks)
             summaries.push_back(&trace.tracks[track].lanes.front());

@@ -47,6 +47,9 @@ std::string keyOf(const Trace& trace, const Track& track) {
     if (track.kind == TrackKind::Stream && track.subject < trace.streams.size()) {
         owner = rankText(trace, trace.streams[track.subject].process);
         if (isNccl(track)) owner += " NCCL";
+        // Their titles say what they are for, too, which a few copies more may change.
+        return fmt::format("{}|{}|{}", static_cast<int>(track.kind), owner,
+                           trace.streams[track.subject].streamId);
     }
     return fmt::format("{}|{}|{}", static_cast<int>(track.kind), owner, track.title);
 }

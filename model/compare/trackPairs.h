@@ -18,8 +18,8 @@ struct TrackPair {
 
 /// Every track of both traces once, so that the tracks of each run stand in their own order and
 /// what belongs together in one pair. GPUs pair by number, processes by rank, else by name; streams
-/// and threads by title, and those left over in order of place if they do the same kind of work.
-/// O(n * m) in the children of one track, linear otherwise; any thread.
+/// by number, threads by title, and those left over in order of place if they do the same kind of
+/// work. O(n * m) in the children of one track, linear otherwise; any thread.
 std::vector<TrackPair> pairTracks(const Trace& baseline, const Trace& candidate);
 
 }  // namespace lanescope::compare

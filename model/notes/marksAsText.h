@@ -16,7 +16,7 @@ ReportTable marksTable(std::span<const Mark> marks);
 /// markup stands as text.
 std::string marksAsMarkdown(std::span<const Mark> marks, const std::string& title);
 
-/// The track of a mark in one line: "GPU 0 / Stream 7".
+/// The track of a mark in one line: "GPU 0 / Compute, stream 7".
 std::string trackText(const Mark& mark);
 
 }  // namespace lanescope

@@ -126,7 +126,9 @@ class tst_Memory : public QObject {
         int ofGpu = 0, ofProcess = 0;
         for (const Track& each : trace->tracks) {
             if (each.kind != TrackKind::Counter) continue;
-            const TrackKind parent = trace->tracks[static_cast<size_t>(each.parent)].kind;
+            const Track& group = trace->tracks[static_cast<size_t>(each.parent)];
+            QCOMPARE(group.kind, TrackKind::CounterGroup);
+            const TrackKind parent = trace->tracks[static_cast<size_t>(group.parent)].kind;
             parent == TrackKind::Gpu ? ++ofGpu : ++ofProcess;
         }
         QCOMPARE(ofGpu, 2);
@@ -139,9 +141,9 @@ class tst_Memory : public QObject {
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 100, 10);
         builder.addAllocation(0, 0, MemoryKind::Pinned, 0x200, 100, 20);
         const TracePtr trace = builder.finish();
-        QCOMPARE(trace->tracks.size(), size_t{4});
+        QCOMPARE(trace->tracks.size(), size_t{6});
         QCOMPARE(trace->tracks[0].kind, TrackKind::Gpu);
-        QCOMPARE(trace->tracks[2].kind, TrackKind::Process);
+        QCOMPARE(trace->tracks[3].kind, TrackKind::Process);
     }
 
     void samplesAreEvents() {

@@ -302,6 +302,12 @@ void tst_Notes::findsTheTrackAgain() {
         const uint32_t found = trackOfPath(*trace, trackPath(*trace, track));
         QCOMPARE(trackPath(*trace, found), trackPath(*trace, track));
     }
+    // As tracks of streams were called before their titles said what they are for.
+    const uint32_t stream = trackOfPath(*trace, {"GPU 1", "Stream 20"});
+    QVERIFY(stream != noIndex);
+    QCOMPARE(trace->tracks[stream].title, std::string("Communication, stream 20"));
+    QVERIFY(trackOfPath(*trace, {"GPU 0", "Default stream 7"}) != noIndex);
+    QCOMPARE(trackOfPath(*trace, {"GPU 0", "Stream 0"}), noIndex);
     QCOMPARE(trackOfPath(*trace, {"nowhere"}), noIndex);
     QCOMPARE(trackOfPath(*trace, {}), noIndex);
 }

@@ -10,7 +10,7 @@ using namespace lanescope;
 
 namespace {
 
-/// "Stream 7/NVTX" style paths of all tracks, in order.
+/// "Compute, stream 7/NVTX" style paths of all tracks, in order.
 QStringList trackPaths(const Trace& trace) {
     QStringList paths;
     for (const Track& track : trace.tracks) {
@@ -115,17 +115,19 @@ void tst_Trace::findsWhereEveryEventIsDrawn() {
 void tst_Trace::standsTracksInOrder() {
     const TracePtr trace = simulatedTraining();
     const QStringList expected{"GPU 0",
-                               "GPU 0/Default stream 7",
-                               "GPU 0/Default stream 7/NVTX",
-                               "GPU 0/Stream 20",
-                               "GPU 0/Stream 20/NVTX",
-                               "GPU 0/NCCL bus bandwidth (computed)",
+                               "GPU 0/Compute, default stream 7",
+                               "GPU 0/Compute, default stream 7/NVTX",
+                               "GPU 0/Communication, stream 20",
+                               "GPU 0/Communication, stream 20/NVTX",
+                               "GPU 0/Counters",
+                               "GPU 0/Counters/NCCL bus bandwidth (computed)",
                                "GPU 1",
-                               "GPU 1/Default stream 7",
-                               "GPU 1/Default stream 7/NVTX",
-                               "GPU 1/Stream 20",
-                               "GPU 1/Stream 20/NVTX",
-                               "GPU 1/NCCL bus bandwidth (computed)",
+                               "GPU 1/Compute, default stream 7",
+                               "GPU 1/Compute, default stream 7/NVTX",
+                               "GPU 1/Communication, stream 20",
+                               "GPU 1/Communication, stream 20/NVTX",
+                               "GPU 1/Counters",
+                               "GPU 1/Counters/NCCL bus bandwidth (computed)",
                                "python3",
                                "python3/python3",
                                "python3/python3/NVTX",
@@ -156,8 +158,8 @@ void tst_Trace::busyStreamsStandFirstAndQuietOnesFolded() {
     builder.addKernel(nccl, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 5);
     const TracePtr trace = builder.finish();
     QCOMPARE(trackPaths(*trace).mid(0, 5),
-             QStringList({"GPU 0", "GPU 0/Stream 17", "GPU 0/Stream 15", "GPU 0/Stream 18",
-                          "GPU 0/Stream 14"}));
+             QStringList({"GPU 0", "GPU 0/Compute, stream 17", "GPU 0/Compute, stream 15",
+                          "GPU 0/Communication, stream 18", "GPU 0/Copies, stream 14"}));
     QVERIFY(!trace->tracks[1].isInitiallyFolded);
     QVERIFY(!trace->tracks[2].isInitiallyFolded);  // a hundredth is not less than a hundredth
     QVERIFY(!trace->tracks[3].isInitiallyFolded);  // NCCL is never quiet

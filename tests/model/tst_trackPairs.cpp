@@ -77,15 +77,15 @@ class TestTrackPairs : public QObject {
         const TracePtr b = withStreams({7, 14, 20});
         checkOrder(*a, *b);
         const auto lines = titles(*a, *b);
-        QVERIFY(contains(lines, "Stream 7 = Stream 7"));
-        QVERIFY(contains(lines, "Stream 20 = Stream 20"));
-        QVERIFY(contains(lines, "Stream 13 = Stream 14"));
+        QVERIFY(contains(lines, "Compute, stream 7 = Compute, stream 7"));
+        QVERIFY(contains(lines, "Compute, stream 20 = Compute, stream 20"));
+        QVERIFY(contains(lines, "Compute, stream 13 = Compute, stream 14"));
     }
 
     void aStreamThatOnlyOneRunHasStandsAlone() {
         const auto lines = titles(*withStreams({7, 20}), *withStreams({7, 13, 20}));
-        QVERIFY(contains(lines, "- = Stream 13"));
-        QVERIFY(contains(lines, "Stream 20 = Stream 20"));
+        QVERIFY(contains(lines, "- = Compute, stream 13"));
+        QVERIFY(contains(lines, "Compute, stream 20 = Compute, stream 20"));
     }
 
     void anEmptyTracePairsWithNothing() {

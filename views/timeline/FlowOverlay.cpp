@@ -129,7 +129,7 @@ QString FlowOverlay::labelText(const FlowEnd& there, const FlowEnd& here, double
     if (there.isHidden || y < 0 || y > size.height()) {
         const Track& track = trace.tracks[there.track];
         QString place = QString::fromStdString(track.title);
-        // "Stream 7" could be that of any GPU, "CUDA API" that of any thread.
+        // "Compute, stream 7" could be that of any GPU, "CUDA API" that of any thread.
         if (track.parent >= 0)
             place = QStringLiteral("%1 %2").arg(
                 QString::fromStdString(trace.tracks[static_cast<size_t>(track.parent)].title),

@@ -5,6 +5,7 @@
 
 #include "model/reduce/reduceToPixels.h"
 #include "model/trace/counterPairs.h"
+#include "model/trace/leadingCounter.h"
 #include "views/timeline/matchTracks.h"
 
 namespace lanescope::views {
@@ -51,6 +52,7 @@ const CounterSeries* TimelineState::counterAt(LanePosition position) const {
 
 uint32_t TimelineState::counterIndexAt(LanePosition position) const {
     const Track& track = trace_->tracks[position.track];
+    if (track.kind == TrackKind::CounterGroup) return leadingCounter(*trace_, position.track);
     if (track.kind != TrackKind::Counter) return noIndex;
     if (position.lane == 0) return track.subject;
     return track.subject < lowerCounters_.size() ? lowerCounters_[track.subject] : noIndex;

@@ -36,7 +36,7 @@ class TimelineState : public QObject {
     const TracePtr& trace() const { return trace_; }
     bool hasTracks() const { return trace_ && !trace_->tracks.empty(); }
     const Lane& laneAt(LanePosition position) const;
-    /// The counter that is drawn in a lane, or null.
+    /// The counter that is drawn in a lane, or null. Of a group that is its first one.
     const CounterSeries* counterAt(LanePosition position) const;
     /// Its number; `noIndex` for a lane of slices. A track of two directions has two lanes.
     uint32_t counterIndexAt(LanePosition position) const;

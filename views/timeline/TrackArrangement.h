@@ -13,8 +13,8 @@
 namespace lanescope::views {
 
 /// How the user arranged the tracks of a trace, to be kept from run to run. Tracks are called by
-/// their path of titles ("GPU 0/Stream 7"), so that an arrangement fits the next recording of the
-/// same program too; paths that a trace does not have are passed over.
+/// their path of titles ("GPU 0/Compute, stream 7"), so that an arrangement fits the next recording
+/// of the same program too; paths that a trace does not have are passed over.
 struct TrackArrangement {
     std::vector<std::string> order;  ///< All tracks from top to bottom; empty for the trace's own.
     std::vector<std::string> hidden;
@@ -27,8 +27,8 @@ struct TrackArrangement {
     bool operator==(const TrackArrangement&) const = default;
 };
 
-/// The path of each track. Tracks of one path are told apart by a number ("GPU 0/Stream 7#2").
-/// O(total length).
+/// The path of each track. Tracks of one path are told apart by a number ("GPU 0/Compute, stream
+/// 7#2"). O(total length).
 std::vector<std::string> trackPaths(std::span<const Track> tracks);
 
 /// A compact JSON object; what is as by default is left out.

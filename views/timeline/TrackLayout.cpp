@@ -278,6 +278,8 @@ LayoutRow TrackLayout::makeRow(uint32_t track) const {
         // Two directions of one link share a track, each a little lower than one alone.
         row.laneHeight =
             row.laneCount > 1 ? metrics_.counterHeight * 5 / 8 : metrics_.counterHeight;
+    } else if (row.isHeader && tracks_[track].kind == TrackKind::CounterGroup) {
+        row.laneCount = 0;  // What it shows while it is folded stands right below it.
     } else if (row.isHeader) {
         row.laneCount = std::min(row.laneCount, 1);
         row.laneHeight = metrics_.summaryHeight;

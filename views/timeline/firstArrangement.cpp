@@ -50,6 +50,7 @@ TrackArrangement firstArrangement(const Trace& trace) {
     std::stable_sort(top.begin(), top.end(), [&](uint32_t a, uint32_t b) {
         return ranks.placeOf(trace.tracks[a]) < ranks.placeOf(trace.tracks[b]);
     });
+    if (top.size() >= manyRows) arrangement.height = RowHeight::Compact;
     // An arrangement names all tracks, from top to bottom, if they stand otherwise than in the
     // trace.
     const bool isMoved = !std::is_sorted(top.begin(), top.end());

@@ -8,8 +8,10 @@ namespace lanescope::views {
 
 /// How the tracks of a trace stand until somebody arranges them. As they are in the trace; but
 /// `manyGpus` or more stand by the rank that works on them, as do then their processes, and all of
-/// them are folded: one line each, so that a whole machine fits one screen. O(tracks log tracks).
+/// them are folded: one line each, low from `manyRows` on, so that a whole machine fits one screen.
+/// O(tracks log tracks).
 TrackArrangement firstArrangement(const Trace& trace);
 inline constexpr size_t manyGpus = 4;
+inline constexpr size_t manyRows = 12;
 
 }  // namespace lanescope::views

@@ -65,6 +65,29 @@ QSet<QRgb> colorsOf(const CounterSeries& series, TimeRange shown) {
 
 }  // namespace
 
+/// The counters of GPUs unfolded.
+TrackArrangement opened(const Trace& trace) {
+    TrackArrangement arrangement;
+    for (const Gpu& gpu : trace.gpus)
+        arrangement.unfolded.push_back("GPU " + std::to_string(gpu.id) + "/Counters");
+    return arrangement;
+}
+
+struct ShownCounters : ShownTimeline {
+    explicit ShownCounters(const TracePtr& trace) : ShownTimeline(trace) {
+        view.setArrangement(opened(*trace));
+        QApplication::processEvents();
+    }
+};
+
+TrackLayout openedLayout(const Trace& trace, const LayoutMetrics& metrics = {}) {
+    TrackLayout layout;
+    layout.setTracks(trace.tracks);
+    layout.setMetrics(metrics);
+    layout.setArrangement(opened(trace));
+    return layout;
+}
+
 /// Counters, and time that was not recorded, under a real mouse and keyboard.
 class tst_CounterLanes : public QObject {
     Q_OBJECT
@@ -75,9 +98,7 @@ class tst_CounterLanes : public QObject {
     }
     /// A point of the first lane of a track.
     QPoint pointAt(ShownTimeline& shown, uint32_t track, int64_t timeNs) const {
-        TrackLayout layout;
-        layout.setTracks(trace_->tracks);
-        layout.setMetrics(shown.metrics());
+        const TrackLayout layout = openedLayout(*trace_, shown.metrics());
         const LayoutRow* row = layout.rowOf(track);
         return {int(shown.toX(timeNs)), TrackLayout::laneTop(*row, 0) + row->laneHeight / 2};
     }
@@ -89,17 +110,17 @@ class tst_CounterLanes : public QObject {
     void standUnderTheirGpu() {
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         QCOMPARE(trace_->tracks[track].title, "Device memory");
-        QCOMPARE(trace_->tracks[static_cast<size_t>(trace_->tracks[track].parent)].kind,
-                 TrackKind::Gpu);
-        TrackLayout layout;
-        layout.setTracks(trace_->tracks);
+        const Track& group = trace_->tracks[static_cast<size_t>(trace_->tracks[track].parent)];
+        QCOMPARE(group.kind, TrackKind::CounterGroup);
+        QCOMPARE(trace_->tracks[static_cast<size_t>(group.parent)].kind, TrackKind::Gpu);
+        const TrackLayout layout = openedLayout(*trace_);
         QCOMPARE(layout.rowOf(track)->laneHeight, layout.metrics().counterHeight);
         QCOMPARE(layout.rowOf(track)->laneCount, 1);
         QVERIFY(!layout.canFold(track));
     }
 
     void hoverSaysTheValue() {
-        ShownTimeline shown(trace_);
+        ShownCounters shown(trace_);
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         const QPoint point = pointAt(shown, track, 18 * ms);
         QTest::mouseMove(shown.canvas(), point);
@@ -112,7 +133,7 @@ class tst_CounterLanes : public QObject {
     }
 
     void hoverSaysSoWhereAPixelHoldsManyValues() {
-        ShownTimeline shown(trace_);
+        ShownCounters shown(trace_);
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         QTest::mouseMove(shown.canvas(), pointAt(shown, track, 4 * ms));
         QVERIFY2(shown.canvas()->hoverCard().detail().contains("zoom in to tell them apart"),
@@ -120,7 +141,7 @@ class tst_CounterLanes : public QObject {
     }
 
     void hoverSaysWhatWasNotRecorded() {
-        ShownTimeline shown(trace_);
+        ShownCounters shown(trace_);
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         QTest::mouseMove(shown.canvas(), pointAt(shown, track, 70 * ms));
         QCOMPARE(shown.canvas()->hoverCard().title(), "Not recorded");
@@ -132,7 +153,7 @@ class tst_CounterLanes : public QObject {
     }
 
     void clickSelectsTheValue() {
-        ShownTimeline shown(trace_);
+        ShownCounters shown(trace_);
         QSignalSpy selected(&shown.view, &TimelineView::eventSelected);
         const QPoint point = pointAt(shown, trackOf(*trace_, TrackKind::Counter), 18 * ms);
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, point);
@@ -143,7 +164,7 @@ class tst_CounterLanes : public QObject {
     }
 
     void keysWalkValuesAndLanes() {
-        ShownTimeline shown(trace_);
+        ShownCounters shown(trace_);
         const uint32_t counter = trace_->tracks[trackOf(*trace_, TrackKind::Counter)].subject;
         shown.view.setSelectedEvent(trace_->sampleEvent(counter, 5));
         QTest::keyClick(&shown.view, Qt::Key_Right);
@@ -151,9 +172,9 @@ class tst_CounterLanes : public QObject {
         QTest::keyClick(&shown.view, Qt::Key_Left);
         QTest::keyClick(&shown.view, Qt::Key_Left);
         QCOMPARE(shown.view.selectedEvent(), trace_->sampleEvent(counter, 4));
-        QTest::keyClick(&shown.view, Qt::Key_Down);
-        QCOMPARE(shown.view.selectedEvent().kind(), EventKind::Graph);
         QTest::keyClick(&shown.view, Qt::Key_Up);
+        QVERIFY(shown.view.selectedEvent().kind() != EventKind::CounterSample);
+        QTest::keyClick(&shown.view, Qt::Key_Down);
         QCOMPARE(shown.view.selectedEvent().kind(), EventKind::CounterSample);
         shown.view.setSelectedEvent(trace_->sampleEvent(counter, 0));
         QTest::keyClick(&shown.view, Qt::Key_Left);
@@ -161,7 +182,7 @@ class tst_CounterLanes : public QObject {
     }
 
     void doubleClickZoomsToTheValue() {
-        ShownTimeline shown(trace_);
+        ShownCounters shown(trace_);
         const QPoint point = pointAt(shown, trackOf(*trace_, TrackKind::Counter), 18 * ms);
         const uint32_t sample = *deviceMemory().sampleAt(shown.toTimeNs(point.x() + 0.5));
         const TimeRange held = deviceMemory().rangeOf(sample);
@@ -171,7 +192,7 @@ class tst_CounterLanes : public QObject {
     }
 
     void drawsAStepGraph() {
-        ShownTimeline shown(trace_);
+        ShownCounters shown(trace_);
         const Theme theme = Theme::light();
         const CounterSeries& counter = deviceMemory();
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
@@ -188,7 +209,7 @@ class tst_CounterLanes : public QObject {
     }
 
     void hatchesWhatWasNotRecorded() {
-        ShownTimeline shown(trace_);
+        ShownCounters shown(trace_);
         const QPoint inside = pointAt(shown, trackOf(*trace_, TrackKind::Stream), 70 * ms);
         const QImage picture = shown.canvas()->grab().toImage();
         QSet<QRgb> colors;
@@ -199,13 +220,11 @@ class tst_CounterLanes : public QObject {
 
     void sentGrowsUpwardsAndReceivedDownwardsInOneTrack() {
         const TracePtr machine = simulatedMachine();
-        ShownTimeline shown(machine);
+        ShownCounters shown(machine);
         const uint32_t track = trackOf(*machine, TrackKind::Counter, "NVLink");
         QVERIFY(track != noIndex);
         QCOMPARE(machine->tracks[track].lanes.size(), size_t(2));
-        TrackLayout layout;
-        layout.setTracks(machine->tracks);
-        layout.setMetrics(shown.metrics());
+        const TrackLayout layout = openedLayout(*machine, shown.metrics());
         const LayoutRow& row = *layout.rowOf(track);
         // Busy from 9 to 14 ms of a step of 20 ms.
         const int x = int(shown.toX(11 * ms));
@@ -230,11 +249,9 @@ class tst_CounterLanes : public QObject {
 
     void unknownValuesAreHatchedAndNotZero() {
         const TracePtr machine = simulatedMachine();
-        ShownTimeline shown(machine);
+        ShownCounters shown(machine);
         const uint32_t track = trackOf(*machine, TrackKind::Counter, "SM activity");
-        TrackLayout layout;
-        layout.setTracks(machine->tracks);
-        layout.setMetrics(shown.metrics());
+        const TrackLayout layout = openedLayout(*machine, shown.metrics());
         const LayoutRow& row = *layout.rowOf(track);
         // Nothing is known from 72 to 78 ms.
         const QImage picture = shown.canvas()->grab().toImage();
@@ -346,16 +363,50 @@ class tst_CounterLanes : public QObject {
         int shown = 0;
         for (uint32_t track = 0; track < machine->tracks.size(); ++track)
             if (machine->tracks[track].kind == TrackKind::Counter && layout.rowOf(track)) ++shown;
+        QCOMPARE(shown, 0);
+        const TrackLayout open = openedLayout(*machine);
+        for (uint32_t track = 0; track < machine->tracks.size(); ++track)
+            if (machine->tracks[track].kind == TrackKind::Counter && open.rowOf(track)) ++shown;
         // Of each GPU its activity, its memory, NVLink and what is computed; of the host nothing.
-        QVERIFY2(shown <= 2 * 4, qPrintable(QString::number(shown)));
+        QVERIFY2(shown > 0 && shown <= 2 * 4, qPrintable(QString::number(shown)));
+        QCOMPARE(open.rowOf(trackOf(*machine, TrackKind::Counter, "Link 3")), nullptr);
         QCOMPARE(layout.rowOf(trackOf(*machine, TrackKind::Counter, "Link 3")), nullptr);
+    }
+
+    void whileFoldedTheyAreOneLowStripBelowTheStreams() {
+        const TracePtr machine = simulatedMachine();
+        ShownTimeline shown(machine);
+        const uint32_t group = trackOf(*machine, TrackKind::CounterGroup, "Counters");
+        TrackLayout layout;
+        layout.setTracks(machine->tracks);
+        layout.setMetrics(shown.metrics());
+        const LayoutRow row = *layout.rowOf(group);
+        QCOMPARE(row.height, shown.metrics().headerHeight);
+        for (const LayoutRow& each : layout.rows())
+            if (machine->tracks[each.track].kind == TrackKind::Stream && each.track < group)
+                QVERIFY(each.bottom() <= row.top);
+        QCOMPARE(machine->tracks[group].subtitle.rfind("SM activity and ", 0), size_t(0));
+        const QPoint point(int(shown.toX(11 * ms)), row.top + row.height / 2);
+        QTest::mouseMove(shown.canvas(), point);
+        QVERIFY2(shown.canvas()->hoverCard().title().startsWith("SM activity: "),
+                 qPrintable(shown.canvas()->hoverCard().title()));
+        QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, point);
+        const EventRef value = shown.view.selectedEvent();
+        QCOMPARE(value.kind(), EventKind::CounterSample);
+        // Open, the same values stand right below, and the head of the group is empty.
+        QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, QPoint(100, point.y()));
+        const uint32_t first = trackOf(*machine, TrackKind::Counter, "SM activity");
+        QVERIFY(shown.view.trackArea(first).height() > shown.metrics().headerHeight);
+        QCOMPARE(machine->locate(value).track, first);
+        QTest::mouseMove(shown.canvas(), point + QPoint(1, 0));
+        QVERIFY(!shown.canvas()->hoverCard().isVisible());
     }
 
     void survivesACounterOfOneValue() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 0, 1000);
-        ShownTimeline shown(builder.finish());
+        ShownCounters shown(builder.finish());
         QVERIFY(!shown.canvas()->grab().isNull());
     }
 };

@@ -325,7 +325,7 @@ void tst_TimelineNavigation::arrowsOutOfSightEndInALabel() {
     shown.view.resize(1100, 160);
     QApplication::processEvents();
     QVERIFY(!shown.canvas()->flowLabels().empty());
-    QCOMPARE(shown.canvas()->flowLabels().back().text, QString("GPU 1 Stream 20 below"));
+    QCOMPARE(shown.canvas()->flowLabels().back().text, QString("GPU 1 Compute, stream 20 below"));
 }
 
 void tst_TimelineNavigation::labelsLeaveTheirEventInSight() {
