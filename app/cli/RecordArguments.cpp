@@ -18,7 +18,7 @@ constexpr int64_t longestNs = int64_t{366} * 24 * 3600 * 1'000'000'000;
 constexpr double mostWindows = 1'000'000'000;
 constexpr double mostRepeats = 10'000;
 constexpr uint64_t bytesPerMb = 1 << 20;
-constexpr double fastestCounters = 100;
+constexpr double fastestCounters = 100, fastestThreads = 1000;
 constexpr double slowestMetrics = 1, fastestMetrics = 10'000;
 
 /// What is wrong with the name of a trace; empty if nothing.
@@ -181,6 +181,14 @@ void RecordArguments::addSamplers(CLI::App& command) {
                 "HZ", 0, fastestCounters)
                 ->capture_default_str());
     inGroup(command.add_flag("--no-sample", noSample_, "As --sample 0"));
+    inGroup(help::takesNumber(
+                command.add_option("--threads", options_.threadsHz,
+                                   "How often a second CPU threads are looked at: running, or "
+                                   "waiting for what, at which line of Python; at most 1000; 0: "
+                                   "never"),
+                "HZ", 0, fastestThreads)
+                ->capture_default_str());
+    inGroup(command.add_flag("--no-threads", noThreads_, "As --threads 0"));
     inGroup(
         command
             .add_flag("--gpu-metrics{1000}", options_.metricsHz,
@@ -282,6 +290,7 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     if (!windows) return fail(windows.error());
     asked.windows = std::move(*windows);
     if (noSample_) options.counterHz = 0;
+    if (noThreads_) options.threadsHz = 0;
     if (options.metricsHz != 0 &&
         !(options.metricsHz >= slowestMetrics && options.metricsHz <= fastestMetrics))
         return fail("--gpu-metrics takes from {:g} to {:g} samples a second.", slowestMetrics,

@@ -37,7 +37,7 @@ class RecordArguments {
     std::string summaries_, agent_, wait_ = "main", api_ = "filtered", graphs_ = "node",
                                     nccl_ = "nvtx";
     std::string delay_, duration_, range_, steps_, stepRange_, kill_ = "no";
-    bool noCuda_ = false, noNvtx_ = false, noSample_ = false;
+    bool noCuda_ = false, noNvtx_ = false, noSample_ = false, noThreads_ = false;
     uint64_t maximumBytes_ = 0, reserveBytes_ = agent::usualReserve;
     int repeats_ = 1;
 };

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <set>
 #include <system_error>
 
 #include "capture/collector/liveJournal.h"
@@ -173,8 +174,11 @@ bool Collector::hasLaterLog(const std::filesystem::path& path, const LogImporter
 }
 
 void Collector::finishSamplers(CollectedRun& run) {
+    std::set<int64_t> logged;
+    for (const auto& [path, log] : logs_)
+        if (log->isWorthShowing()) logged.insert(log->processId());
     for (auto& [path, log] : samplerLogs_) {
-        log->finish(hosts_.size() > 1 ? hostOf(path.filename().string()) : std::string());
+        log->finish(hosts_.size() > 1 ? hostOf(path.filename().string()) : std::string(), logged);
         if (log->isNotAllRead()) ++run.logsNotAllRead;
     }
 }

@@ -214,10 +214,12 @@ void SamplerImporter::visit(const log::GpuMetricSamplesRecord& record,
     }
 }
 
-void SamplerImporter::finish(const std::string& hostName) {
+void SamplerImporter::finish(const std::string& hostName, const std::set<int64_t>& logged) {
     process_.pid = reader_.header() ? reader_.header()->pid : 0;
     writeCounters(hostName);
     writeMetrics();
+    threads_.finish(logged);
+    latestNs_ = std::max(latestNs_, threads_.latestNs());
     for (const auto& [name, value] : properties_)
         process_.trace.property(hostFactName(hostName, name), value);
     writeHealth();

@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "capture/collector/GpuInventory.h"
 #include "capture/collector/ProcessContext.h"
+#include "capture/collector/ThreadStateImporter.h"
 #include "capture/log/LogReader.h"
 
 namespace lanescope::capture {
@@ -29,8 +31,9 @@ class SamplerImporter : private log::RecordVisitor {
     /// Takes at most `maximumBlocks` new blocks. Returns how many were taken.
     size_t poll(size_t maximumBlocks);
     /// Call once at the end: says from when on nothing is known, and what is doubtful. `hostName`
-    /// is empty unless the trace is of several hosts.
-    void finish(const std::string& hostName);
+    /// is empty unless the trace is of several hosts; `logged` are the processes that the trace has
+    /// by logs of their own.
+    void finish(const std::string& hostName, const std::set<int64_t>& logged);
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
     /// Whether the sampler has told that the clock of its machine was set.
     bool saidClockSet() const { return saidClockSet_; }
@@ -52,6 +55,10 @@ class SamplerImporter : private log::RecordVisitor {
     void visit(const log::GpuProcessRecord& record) override;
     void visit(const log::SamplingMomentRecord& record) override;
     void visit(const log::GpuMetricRecord& record) override;
+    void visit(const log::StackRecord& record) override { threads_.add(record); }
+    void visit(const log::WatchedProcessRecord& record) override { threads_.add(record); }
+    void visit(const log::WatchedThreadRecord& record) override { threads_.add(record); }
+    void visit(const log::ThreadRunRecord& record) override { threads_.add(record); }
     void visit(const log::GpuMetricSamplesRecord& record, std::span<const uint64_t> words) override;
 
     struct Texts {
@@ -79,6 +86,7 @@ class SamplerImporter : private log::RecordVisitor {
 
     log::LogReader reader_;
     ProcessContext process_;
+    ThreadStateImporter threads_{process_};
     const GpuInventory& gpus_;
     int64_t& lastCounter_;
     std::map<uint32_t, int64_t> gpuIds_;

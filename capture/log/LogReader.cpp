@@ -157,6 +157,12 @@ std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes
             return give<GpuProcessRecord>(bytes, visitor);
         case RecordKind::SamplingMoment:
             return give<SamplingMomentRecord>(bytes, visitor);
+        case RecordKind::WatchedProcess:
+            return give<WatchedProcessRecord>(bytes, visitor);
+        case RecordKind::WatchedThread:
+            return give<WatchedThreadRecord>(bytes, visitor);
+        case RecordKind::ThreadRun:
+            return give<ThreadRunRecord>(bytes, visitor);
         case RecordKind::GpuMetric:
             return give<GpuMetricRecord>(bytes, visitor);
         case RecordKind::GpuMetricSamples:

@@ -56,6 +56,9 @@ class RecordVisitor {
     virtual void visit(const GpuProcessRecord&) {}
     virtual void visit(const SamplingMomentRecord&) {}
     virtual void visit(const GpuMetricRecord&) {}
+    virtual void visit(const WatchedProcessRecord&) {}
+    virtual void visit(const WatchedThreadRecord&) {}
+    virtual void visit(const ThreadRunRecord&) {}
     /// The moments as they lie in the log: `1 + metricCount` words each.
     virtual void visit(const GpuMetricSamplesRecord&, std::span<const uint64_t>) {}
 };

@@ -11,6 +11,8 @@ namespace {
 /// What 3.9 and 3.10 share: frames are objects, and instructions lie in an object of their own.
 constexpr FrameLayout withFrameObjects() {
     FrameLayout layout;
+    layout.interpreters = 32;
+    layout.threads = 8;
     layout.threadId = 176;
     layout.threadFrame = 24;
     layout.previous = 24;
@@ -45,7 +47,10 @@ constexpr FrameLayout of310() {
 
 constexpr FrameLayout of311() {
     FrameLayout layout;
+    layout.interpreters = 40;
+    layout.threads = 16;
     layout.threadId = 152;
+    layout.kernelThread = 160;
     layout.threadFrame = 56;
     layout.frameOfThreadFrame = 8;
     layout.frameBytes = 80;
@@ -66,7 +71,9 @@ constexpr FrameLayout of311() {
 
 constexpr FrameLayout of312() {
     FrameLayout layout = of311();
+    layout.threads = 72;
     layout.threadId = 136;
+    layout.kernelThread = 144;
     layout.frameOfThreadFrame = 0;
     layout.previous = 8;
     layout.code = 0;
@@ -82,7 +89,8 @@ constexpr FrameLayout of312() {
 
 // Where in what an interpreter tells of itself stands which number, each of eight bytes.
 struct Told {
-    uint16_t currentFrame, threadId;
+    uint16_t interpreters, threads, nextThread;
+    uint16_t currentFrame, threadId, kernelThread;
     uint16_t frameBytes, previous, code, instruction, owner, bytecodeIndex;
     uint16_t codeBytes, file, name, lineTable, firstLine, bytecode, bytecodeCopies;
     uint16_t type;
@@ -102,8 +110,12 @@ constexpr Told toldBy(bool is314) {
     const int bytes = object + 2 + 4 + 3 + 3 + (is314 ? 4 : 0) + 3 + 2 + 3;
     const int text = bytes + 3;
     const auto at = [](int number) { return static_cast<uint16_t>(number); };
-    return {.currentFrame = at(thread + 4),
+    return {.interpreters = at(front - 1),
+            .threads = at(front + 3),
+            .nextThread = at(thread + 2),
+            .currentFrame = at(thread + 4),
             .threadId = at(thread + 5),
+            .kernelThread = at(thread + 6),
             .frameBytes = at(frame),
             .previous = at(frame + 1),
             .code = at(frame + 2),
@@ -163,13 +175,17 @@ std::optional<FrameLayout> layoutTold(std::span<const std::byte> runtime, int ma
     const bool is314 = minor == 14, isFreeThreaded = number(2) != 0;
     const Told told = toldBy(is314);
     bool isGood = true;
-    const auto offset = [&](size_t index) {
-        constexpr uint64_t most = 2'048;
+    const auto below = [&](uint64_t most, size_t index) {
         const uint64_t value = number(index);
         isGood &= value < most;
         return static_cast<uint16_t>(value);
     };
+    const auto offset = [&](size_t index) { return below(2'048, index); };
     FrameLayout layout;
+    layout.interpreters = offset(told.interpreters);
+    layout.threads = below(FrameLayout::none, told.threads);  // far into a large structure
+    layout.nextThread = offset(told.nextThread);
+    layout.kernelThread = offset(told.kernelThread);
     layout.threadFrame = offset(told.currentFrame);
     layout.threadId = offset(told.threadId);
     layout.frameBytes = offset(told.frameBytes);

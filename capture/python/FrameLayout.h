@@ -25,8 +25,13 @@ enum class InstructionKind : uint8_t {
 struct FrameLayout {
     static constexpr uint16_t none = 0xffff;
 
+    // From the interpreter to the states of its threads, a list.
+    uint16_t interpreters = 0;  ///< Of `_PyRuntime`: the first interpreter, which is the main one.
+    uint16_t threads = 0;       ///< Of an interpreter: the state of a thread.
+    uint16_t nextThread = 8;    ///< Of that: of the next thread.
     // Of a thread's state.
-    uint16_t threadId = 0;  ///< What `pthread_self` says of whose state it is.
+    uint16_t threadId = 0;         ///< What `pthread_self` says of whose state it is.
+    uint16_t kernelThread = none;  ///< What `gettid` says (from 3.11 on).
     uint16_t threadFrame = 0;
     uint16_t frameOfThreadFrame =
         none;  ///< Where `threadFrame` only leads to the frame (3.11, 3.12).

@@ -92,7 +92,7 @@ bool Interpreter::takeLayout(const void* runtime, int major, int minor) {
     std::optional<FrameLayout> layout = layoutOf(major, minor);
     if (!layout && runtime) {
         std::array<std::byte, toldBytes> told{};
-        if (CarefulMemory::read(reinterpret_cast<uintptr_t>(runtime), told.data(), told.size()))
+        if (CarefulMemory().read(reinterpret_cast<uintptr_t>(runtime), told.data(), told.size()))
             layout = layoutTold(told, major, minor);
     }
     if (layout) layout_ = *layout;
@@ -106,7 +106,7 @@ uint64_t Interpreter::threadState() {
     if (!isPlausible(state)) return 0;
     // One that was made by this thread for another is remembered as if it were this thread's.
     uint64_t owner = 0;
-    PlainMemory::get(state + layout_.threadId, owner);
+    PlainMemory().get(state + layout_.threadId, owner);
     if (owner == static_cast<uint64_t>(::pthread_self())) [[likely]]
         return state;
     // If that is said of every thread, it is not where it is looked for.

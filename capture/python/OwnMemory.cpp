@@ -34,7 +34,7 @@ bool readPages(uint64_t address, void* into, size_t bytes) {
 
 }  // namespace
 
-bool CarefulMemory::read(uint64_t address, void* into, size_t bytes) {
+bool CarefulMemory::read(uint64_t address, void* into, size_t bytes) const {
     if (address < pageBytes || address >= endOfMemory || bytes > endOfMemory - address)
         return false;
     const int errnoBefore = errno;

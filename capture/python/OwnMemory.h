@@ -21,17 +21,27 @@ inline bool isPlausible(uint64_t address) {
     return address >= 4'096 && address < endOfMemory && (address & 7) == 0;
 }
 
-/// Reads this process's own memory where it may be missing. A system call each time, about 0.3 us.
-class CarefulMemory {
+/// Memory that may be missing: of this process, or of another.
+class Memory {
   public:
-    /// False if not all of it is there. Any thread, also within a signal handler.
-    static bool read(uint64_t address, void* into, size_t bytes);
+    /// False if not all of it is there.
+    virtual bool read(uint64_t address, void* into, size_t bytes) const = 0;
 
     template <class Value>
-    static bool get(uint64_t address, Value& value) {
+    bool get(uint64_t address, Value& value) const {
         static_assert(std::is_trivially_copyable_v<Value>);
         return read(address, &value, sizeof value);
     }
+
+  protected:
+    ~Memory() = default;
+};
+
+/// Reads this process's own memory where it may be missing. A system call each time, about 0.3 us.
+/// Any thread, also within a signal handler.
+class CarefulMemory final : public Memory {
+  public:
+    bool read(uint64_t address, void* into, size_t bytes) const override;
 };
 
 /// Reads memory that is there, as that of frames which were looked at carefully before.

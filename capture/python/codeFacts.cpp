@@ -69,15 +69,15 @@ size_t putUtf8(uint32_t character, char* into) {
 
 /// Reads a text; of one that is too long the beginning or the end. Answers how many bytes of UTF-8
 /// it has, and false if there is no text at `address`.
-bool readText(const FrameLayout& layout, const KnownTypes& types, uint64_t address, bool keepsEnd,
-              char* into, size_t room, size_t& bytes) {
+bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes& types,
+              uint64_t address, bool keepsEnd, char* into, size_t room, size_t& bytes) {
     bytes = 0;
     uint64_t type = 0, length = 0;
     uint32_t bits = 0;
     TextState state;
-    if (!isPlausible(address) || !CarefulMemory::get(address + layout.type, type) ||
-        type != types.text || !CarefulMemory::get(address + layout.textLength, length) ||
-        !CarefulMemory::get(address + layout.textState, bits) || !readState(bits, state) ||
+    if (!isPlausible(address) || !memory.get(address + layout.type, type) ||
+        type != types.text || !memory.get(address + layout.textLength, length) ||
+        !memory.get(address + layout.textState, bits) || !readState(bits, state) ||
         length > uint64_t{1} << 40)
         return false;
     // As many characters as fit whatever they are.
@@ -89,13 +89,13 @@ bool readText(const FrameLayout& layout, const KnownTypes& types, uint64_t addre
         address + (state.isAscii ? layout.asciiText : layout.otherText) + skipped * state.width;
     if (state.isAscii) {
         bytes = static_cast<size_t>(count);
-        return count == 0 || CarefulMemory::read(text, into, bytes);
+        return count == 0 || memory.read(text, into, bytes);
     }
     unsigned char piece[256];
     const uint64_t perPiece = sizeof piece / state.width;
     for (uint64_t done = 0; done < count; done += perPiece) {
         const uint64_t now = std::min(perPiece, count - done);
-        if (!CarefulMemory::read(text + done * state.width, piece,
+        if (!memory.read(text + done * state.width, piece,
                                  static_cast<size_t>(now * state.width)))
             return false;
         for (uint64_t i = 0; i < now; ++i) {
@@ -108,19 +108,19 @@ bool readText(const FrameLayout& layout, const KnownTypes& types, uint64_t addre
 }
 
 /// Where the instructions of a frame begin; 0 if that cannot be read.
-uint64_t firstInstruction(const FrameLayout& layout, const Frame& frame) {
+uint64_t firstInstruction(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
     if (layout.bytecodeCopies == FrameLayout::none || frame.copy == 0)
         return frame.code + layout.bytecode;
     uint64_t list = 0, count = 0, copy = 0;
-    if (!CarefulMemory::get(frame.code + layout.bytecodeCopies, list) || !isPlausible(list) ||
-        !CarefulMemory::get(list, count) || frame.copy >= count ||
-        !CarefulMemory::get(list + 8 + uint64_t{frame.copy} * 8, copy))
+    if (!memory.get(frame.code + layout.bytecodeCopies, list) || !isPlausible(list) ||
+        !memory.get(list, count) || frame.copy >= count ||
+        !memory.get(list + 8 + uint64_t{frame.copy} * 8, copy))
         return 0;
     return copy;
 }
 
 /// How many bytes behind the first instruction a frame is; below 0 before it.
-int64_t byteIndexOf(const FrameLayout& layout, const Frame& frame) {
+int64_t byteIndexOf(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
     switch (layout.instructionKind) {
         case InstructionKind::ByteIndex:
             return static_cast<int64_t>(frame.instruction);
@@ -131,43 +131,44 @@ int64_t byteIndexOf(const FrameLayout& layout, const Frame& frame) {
         case InstructionKind::Pointer:
             break;
     }
-    const uint64_t first = firstInstruction(layout, frame);
+    const uint64_t first = firstInstruction(memory, layout, frame);
     return first == 0 ? -1 : static_cast<int64_t>(frame.instruction - first);
 }
 
 }  // namespace
 
-bool readCode(const FrameLayout& layout, const KnownTypes& types, uint64_t address, bool withTexts,
-              CodeFacts& facts) {
+bool readCode(const Memory& memory, const FrameLayout& layout, const KnownTypes& types,
+              uint64_t address, bool withTexts, CodeFacts& facts) {
     unsigned char code[mostCodeBytes];
     if (!isPlausible(address) || layout.codeBytes > sizeof code ||
-        !CarefulMemory::read(address, code, layout.codeBytes) ||
+        !memory.read(address, code, layout.codeBytes) ||
         valueAt<uint64_t>(code, layout.type) != types.code)
         return false;
     facts.firstLine = valueAt<int32_t>(code, layout.firstLine);
     const auto table = valueAt<uint64_t>(code, layout.lineTable);
     uint64_t type = 0;
     if (facts.firstLine < 0 || !isPlausible(table) ||
-        !CarefulMemory::get(table + layout.type, type) || type != types.bytes ||
-        !CarefulMemory::get(table + layout.bytesLength, facts.lineTableBytes))
+        !memory.get(table + layout.type, type) || type != types.bytes ||
+        !memory.get(table + layout.bytesLength, facts.lineTableBytes))
         return false;
     facts.lineTable = table + layout.bytesData;
     if (!withTexts) return true;
-    return readText(layout, types, valueAt<uint64_t>(code, layout.name), false, facts.function,
+    return readText(memory, layout, types, valueAt<uint64_t>(code, layout.name), false, facts.function,
                     sizeof facts.function, facts.functionBytes) &&
-           readText(layout, types, valueAt<uint64_t>(code, layout.file), true, facts.file,
+           readText(memory, layout, types, valueAt<uint64_t>(code, layout.file), true, facts.file,
                     sizeof facts.file, facts.fileBytes);
 }
 
-int32_t lineOfFrame(const FrameLayout& layout, const CodeFacts& facts, const Frame& frame) {
-    return lineOf(layout.lineTableKind, facts.lineTable, facts.lineTableBytes, facts.firstLine,
-                  byteIndexOf(layout, frame));
+int32_t lineOfFrame(const Memory& memory, const FrameLayout& layout, const CodeFacts& facts,
+                    const Frame& frame) {
+    return lineOf(memory, layout.lineTableKind, facts.lineTable, facts.lineTableBytes, facts.firstLine,
+                  byteIndexOf(memory, layout, frame));
 }
 
-bool isWithinCode(const FrameLayout& layout, const Frame& frame) {
+bool isWithinCode(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
     // No function has more; the table of lines says where a code really ends.
     constexpr int64_t mostBytes = int64_t{64} << 20;
-    const int64_t index = byteIndexOf(layout, frame);
+    const int64_t index = byteIndexOf(memory, layout, frame);
     return index >= -static_cast<int64_t>(unitBytes) && index < mostBytes;
 }
 

@@ -28,13 +28,14 @@ struct CodeFacts {
 
 /// Looks at the code object at `address`, carefully: false if there is none, whatever lies there.
 /// `withTexts`: also at its names. Some microseconds.
-bool readCode(const FrameLayout& layout, const KnownTypes& types, uint64_t address, bool withTexts,
-              CodeFacts& facts);
+bool readCode(const Memory& memory, const FrameLayout& layout, const KnownTypes& types,
+              uint64_t address, bool withTexts, CodeFacts& facts);
 
 /// The line at which a frame with that code is; 0 if it is at none.
-int32_t lineOfFrame(const FrameLayout& layout, const CodeFacts& facts, const Frame& frame);
+int32_t lineOfFrame(const Memory& memory, const FrameLayout& layout, const CodeFacts& facts,
+                    const Frame& frame);
 
 /// Whether the instruction of a frame is one of its code, as far as can be told.
-bool isWithinCode(const FrameLayout& layout, const Frame& frame);
+bool isWithinCode(const Memory& memory, const FrameLayout& layout, const Frame& frame);
 
 }  // namespace lanescope::agent::python

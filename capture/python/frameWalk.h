@@ -27,27 +27,27 @@ struct Walked {
 /// it has a number of its own. Until then its parts do: where they lie, and since these places may
 /// have been another's too, what is in them, of long ones in some places.
 template <class Memory, bool isModern>
-bool readIdentity(const FrameLayout& layout, Frame& frame) {
+bool readIdentity(const Memory& memory, const FrameLayout& layout, Frame& frame) {
     uint32_t firstLine = 0;
-    if (!Memory::get(frame.code + layout.firstLine, firstLine)) return false;
+    if (!memory.get(frame.code + layout.firstLine, firstLine)) return false;
     if (isModern || layout.version != FrameLayout::none) {
         uint32_t version = 0;
-        if (!Memory::get(frame.code + layout.version, version)) return false;
+        if (!memory.get(frame.code + layout.version, version)) return false;
         frame.identity = uint64_t{firstLine} << 32 | version;
         return true;
     }
     uint64_t file = 0, name = 0, lines = 0, fileLength = 0, lineBytes = 0;
-    if (!Memory::get(frame.code + layout.file, file) ||
-        !Memory::get(frame.code + layout.name, name) ||
-        !Memory::get(frame.code + layout.lineTable, lines) || !isPlausible(file) ||
-        !isPlausible(lines) || !Memory::get(file + layout.textLength, fileLength) ||
-        !Memory::get(lines + layout.bytesLength, lineBytes))
+    if (!memory.get(frame.code + layout.file, file) ||
+        !memory.get(frame.code + layout.name, name) ||
+        !memory.get(frame.code + layout.lineTable, lines) || !isPlausible(file) ||
+        !isPlausible(lines) || !memory.get(file + layout.textLength, fileLength) ||
+        !memory.get(lines + layout.bytesLength, lineBytes))
         return false;
     // Each piece has a factor of its own, so that none waits for another.
     uint64_t mixed = name * 0xd6e8feb86659fd93 + lines * 0xa0761d6478bd642f + firstLine;
     const auto add = [&](uint64_t at, uint64_t factor) {
         uint64_t piece = 0;
-        if (!Memory::get(at, piece)) return false;
+        if (!memory.get(at, piece)) return false;
         mixed += (piece ^ piece >> 32) * factor;
         return true;
     };
@@ -67,62 +67,67 @@ bool readIdentity(const FrameLayout& layout, Frame& frame) {
 }
 
 /// Calls `take(const Frame&)` for each frame of the thread whose state lies at `threadState`, the
-/// innermost first, and for `most` of them. The thread must be the calling one: it is in here, so
-/// nobody changes its frames. `Memory` is `CarefulMemory` or `PlainMemory`; with the former any
-/// bytes may lie there. Ends after twice as many steps as `most`. `isModern` as the layout
-/// says: 1.5 ns a frame with `PlainMemory` and warm caches, else 3 to 6.
-template <class Memory, bool isModern, class Take>
-Walked visitFrames(const FrameLayout& told, uint64_t threadState, uint32_t most, Take&& take) {
+/// innermost first, and for `most` of them. If the thread is the calling one it is in here, so
+/// nobody changes its frames; those of another may change meanwhile, which may show as a walk that
+/// is not whole. With any `Memory` but `PlainMemory` any bytes may lie there. Ends after twice as
+/// many steps as `most`. `isModern` as the layout says: 1.5 ns a frame with `PlainMemory` and warm
+/// caches, else 3 to 6. Without `hasIdentity` code objects are not looked at.
+template <class Memory, bool isModern, bool hasIdentity = true, class Take>
+Walked visitFrames(const Memory& memory, const FrameLayout& told, uint64_t threadState,
+                   uint32_t most, Take&& take) {
     const FrameLayout layout = told;  // kept in registers: nobody else knows this one
     Walked walked;
     uint64_t at = 0;
-    if (!isPlausible(threadState) || !Memory::get(threadState + layout.threadFrame, at))
+    if (!isPlausible(threadState) || !memory.get(threadState + layout.threadFrame, at))
         return walked;
     if (layout.frameOfThreadFrame != FrameLayout::none) {
         if (at == 0) return {0, false, true};  // it has run nothing yet
-        if (!isPlausible(at) || !Memory::get(at + layout.frameOfThreadFrame, at)) return walked;
+        if (!isPlausible(at) || !memory.get(at + layout.frameOfThreadFrame, at)) return walked;
     }
     Frame frame;
     for (uint32_t steps = 2 * most + 16; at != 0 && steps > 0; --steps) {
         if (!isPlausible(at)) return walked;
         uint8_t owner = 0;
         if ((isModern || layout.owner != FrameLayout::none) &&
-            !Memory::get(at + layout.owner, owner))
+            !memory.get(at + layout.owner, owner))
             return walked;
         if (!FrameLayout::isForeign(owner)) {
             if (walked.count == most) {
                 walked.isCut = walked.isWhole = true;
                 return walked;
             }
-            if (!Memory::get(at + layout.code, frame.code)) return walked;
+            if (!memory.get(at + layout.code, frame.code)) return walked;
             frame.code &= ~uint64_t{7};  // from 3.14 on the lowest bits say how it is counted
             if (!isPlausible(frame.code)) return walked;
             if (isModern || layout.instructionKind == InstructionKind::Pointer) {
-                if (!Memory::get(at + layout.instruction, frame.instruction)) return walked;
+                if (!memory.get(at + layout.instruction, frame.instruction)) return walked;
             } else {
                 int32_t index = 0;
-                if (!Memory::get(at + layout.instruction, index)) return walked;
+                if (!memory.get(at + layout.instruction, index)) return walked;
                 frame.instruction = static_cast<uint64_t>(int64_t{index});
             }
             if (!isModern && layout.bytecodeIndex != FrameLayout::none &&
-                !Memory::get(at + layout.bytecodeIndex, frame.copy))
+                !memory.get(at + layout.bytecodeIndex, frame.copy))
                 return walked;
-            if (!readIdentity<Memory, isModern>(layout, frame)) return walked;
+            if constexpr (hasIdentity)
+                if (!readIdentity<Memory, isModern>(memory, layout, frame)) return walked;
             take(static_cast<const Frame&>(frame));
             ++walked.count;
         }
-        if (!Memory::get(at + layout.previous, at)) return walked;
+        if (!memory.get(at + layout.previous, at)) return walked;
     }
     walked.isWhole = at == 0;
     return walked;
 }
 
 /// The frames as `visitFrames` has them, as many as there is room for.
-template <class Memory>
-Walked walkFrames(const FrameLayout& layout, uint64_t threadState, std::span<Frame> into) {
+template <bool hasIdentity = true, class Memory>
+Walked walkFrames(const Memory& memory, const FrameLayout& layout, uint64_t threadState,
+                  std::span<Frame> into) {
     Frame* next = into.data();
-    return visitFrames<Memory, false>(layout, threadState, static_cast<uint32_t>(into.size()),
-                                      [&next](const Frame& frame) { *next++ = frame; });
+    return visitFrames<Memory, false, hasIdentity>(
+        memory, layout, threadState, static_cast<uint32_t>(into.size()),
+        [&next](const Frame& frame) { *next++ = frame; });
 }
 
 }  // namespace lanescope::agent::python

@@ -2,9 +2,6 @@
 #include "capture/python/lineTable.h"
 
 #include <algorithm>
-
-#include "capture/python/OwnMemory.h"
-
 namespace lanescope::agent::python {
 
 namespace {
@@ -12,8 +9,8 @@ namespace {
 /// Bytes one after the other, read in pieces.
 class ByteReader {
   public:
-    ByteReader(uint64_t address, uint64_t bytes)
-        : next_(address), left_(std::min(bytes, mostBytes)) {}
+    ByteReader(const Memory& memory, uint64_t address, uint64_t bytes)
+        : memory_(memory), next_(address), left_(std::min(bytes, mostBytes)) {}
 
     /// False at the end, and where there is nothing to read.
     bool take(uint8_t& byte) {
@@ -53,7 +50,7 @@ class ByteReader {
     bool fill() {
         filled_ = static_cast<size_t>(std::min<uint64_t>(left_, sizeof piece_));
         at_ = 0;
-        if (filled_ == 0 || !CarefulMemory::read(next_, piece_, filled_)) {
+        if (filled_ == 0 || !memory_.read(next_, piece_, filled_)) {
             filled_ = 0;
             return false;
         }
@@ -62,6 +59,7 @@ class ByteReader {
         return true;
     }
 
+    const Memory& memory_;
     uint64_t next_, left_;
     size_t at_ = 0, filled_ = 0;
     uint8_t piece_[512];
@@ -135,11 +133,11 @@ int32_t byLocations(ByteReader& table, int64_t line, int64_t byteIndex) {
 
 }  // namespace
 
-int32_t lineOf(LineTableKind kind, uint64_t address, uint64_t bytes, int32_t firstLine,
-               int64_t byteIndex) {
+int32_t lineOf(const Memory& memory, LineTableKind kind, uint64_t address, uint64_t bytes,
+               int32_t firstLine, int64_t byteIndex) {
     // A frame that has not begun is in the line in which its function begins.
     if (byteIndex < 0) return bounded(firstLine);
-    ByteReader table(address, bytes);
+    ByteReader table(memory, address, bytes);
     switch (kind) {
         case LineTableKind::Pairs:
             return byPairs(table, firstLine, byteIndex);

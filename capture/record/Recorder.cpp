@@ -25,6 +25,7 @@
 #include "capture/record/OutputPlace.h"
 #include "capture/record/RunSamplers.h"
 #include "capture/record/SignalForwarder.h"
+#include "capture/record/ThreadWatch.h"
 #include "model/format/version.h"
 
 namespace lanescope::capture {
@@ -146,13 +147,14 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
 
 Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
                                  const SignalForwarder& signals, RunSamplers& samplers,
-                                 const MainProcess& program, Moment ended,
+                                 ThreadWatch& threads, const MainProcess& program, Moment ended,
                                  const RecordOptions& options) {
     if (auto tailed = tail.stop(); !tailed) return fail(tailed.error());
     const auto lastEnded =
         waitForStragglers(collector, signals, samplers, options.waitForAll, ended);
     if (!lastEnded) return fail(lastEnded.error());
     samplers.end(collector);
+    threads.end();
     Result<CollectedRun> run = collector.finish(program, options.overwrite, options.closing);
     if (run)
         run->closingNs =
@@ -175,6 +177,7 @@ struct Running {
 void follow(const Running& run, RecordOutcome& outcome) {
     const RecordOptions& options = run.options;
     RunSamplers samplers(options, run.place.logs.path());
+    ThreadWatch threads(options, run.place.logs.path());
     EndOfWindows endOfWindows(options.agentOptions.windows, run.info.startRealtimeNs);
     MainProcess program{static_cast<uint32_t>(run.child.pid()), 0, 0};
     std::atomic<bool> wasKilled = false;
@@ -196,7 +199,8 @@ void follow(const Running& run, RecordOutcome& outcome) {
     // What the program had started may not have heard of it.
     if (wasKilled)
         for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
-    outcome.run = collectRest(run.collector, tail, run.signals, samplers, program, ended, options);
+    outcome.run =
+        collectRest(run.collector, tail, run.signals, samplers, threads, program, ended, options);
 }
 
 }  // namespace

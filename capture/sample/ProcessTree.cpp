@@ -39,9 +39,9 @@ std::vector<pid_t> ProcessTree::find(bool ofAllThreads) {
     // The recorder's children may be its samplers; of others' it is enough to know them once.
     std::erase_if(found, [&](pid_t pid) {
         if (contains(known_, pid)) return false;
-        if (contains(samplers_, pid)) return true;
+        // The program itself is ours, too, until it has become what it is to be.
         const bool isOurs = programOf(pid) == ownProgram_;
-        (isOurs ? samplers_ : known_).push_back(pid);
+        if (!isOurs) known_.push_back(pid);
         return isOurs;
     });
     for (size_t at = 0; at < found.size() && found.size() < mostProcesses; ++at)

@@ -24,8 +24,7 @@ class ProcessTree {
 
     const pid_t root_;
     std::string ownProgram_;
-    std::vector<pid_t> samplers_;  ///< Processes that run our own program.
-    std::vector<pid_t> known_;     ///< Those that are not.
+    std::vector<pid_t> known_;  ///< Children of the recorder that do not run our own program.
     std::vector<char> buffer_;
 };
 

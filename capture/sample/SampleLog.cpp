@@ -104,6 +104,65 @@ void SampleLog::writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const
                           static_cast<int64_t>(words[words.size() - metricCount - 1]));
 }
 
+uint32_t SampleLog::code(std::string_view function, std::string_view file) {
+    const std::lock_guard lock(mutex_);
+    if (codes_.size() >= mostCodes) return 0;
+    const auto next = static_cast<uint32_t>(codes_.size() + 1);
+    const auto [known, isNew] =
+        codeNumbers_.try_emplace({std::string(function), std::string(file)}, next);
+    if (isNew) codes_.push_back(&known->first);
+    return known->second;
+}
+
+uint32_t SampleLog::stack(uint32_t parent, uint32_t code, int32_t line) {
+    const std::lock_guard lock(mutex_);
+    if (code == 0 || stacks_.size() >= mostStacks) return 0;
+    const auto next = static_cast<uint32_t>(stacks_.size() + 1);
+    const auto [known, isNew] = stackNumbers_.try_emplace({parent, code, line}, next);
+    if (!isNew) return known->second;
+    stacks_.push_back(known->first);
+    writeStack(next);
+    return next;
+}
+
+void SampleLog::writeStack(uint32_t number) {
+    const auto& [parent, code, line] = stacks_[number - 1];
+    log::StackRecord record{};
+    record.stack = number;
+    record.parent = parent;
+    record.function = writer_.string(codes_[code - 1]->first);
+    record.file = writer_.string(codes_[code - 1]->second);
+    record.line = static_cast<uint32_t>(line);
+    writer_.write(log::RecordKind::Stack, record);
+}
+
+void SampleLog::addProcess(uint32_t process, uint32_t parent, std::string_view program,
+                           std::string_view python) {
+    const std::lock_guard lock(mutex_);
+    log::WatchedProcessRecord record{};
+    record.processId = process;
+    record.parentId = parent;
+    record.program = writer_.string(program);
+    record.python = writer_.string(python);
+    writer_.write(log::RecordKind::WatchedProcess, record);
+}
+
+void SampleLog::addThread(uint32_t process, uint32_t thread, std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    log::WatchedThreadRecord record{};
+    record.processId = process;
+    record.threadId = thread;
+    record.name = writer_.string(name);
+    writer_.write(log::RecordKind::WatchedThread, record);
+}
+
+void SampleLog::write(const log::ThreadRunRecord& run, std::string_view call) {
+    const std::lock_guard lock(mutex_);
+    log::ThreadRunRecord record = run;
+    record.call = writer_.string(call);
+    writer_.write(log::RecordKind::ThreadRun, record, record.endNs);
+}
+
 void SampleLog::note(Severity severity, HealthCode code, std::string_view sentence,
                      uint64_t count) {
     const std::lock_guard lock(mutex_);
@@ -195,6 +254,7 @@ void SampleLog::flushNow() {
     for (const Gpu& gpu : gpus_) writeGpu(gpu);
     for (uint32_t number = 1; number <= counters_.size(); ++number) writeCounter(number);
     for (const Metric& metric : metrics_) writeMetric(metric);
+    for (uint32_t number = 1; number <= stacks_.size(); ++number) writeStack(number);
     writer_.dropped(Loss::LogBlocks, lost);
 }
 

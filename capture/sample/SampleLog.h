@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <mutex>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,6 +54,17 @@ class SampleLog {
     /// `words` as in `RecordVisitor`: `1 + metricCount` for each moment.
     void writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const uint64_t> words);
 
+    /// The number of a Python function in this log; the same for the same.
+    uint32_t code(std::string_view function, std::string_view file);
+    /// The number of a Python stack, written down when it is new: its innermost frame, and the
+    /// number of what is left without that, 0 for none. 0 once there are too many. `line` 0:
+    /// unknown.
+    uint32_t stack(uint32_t parent, uint32_t code, int32_t line);
+    void addProcess(uint32_t process, uint32_t parent, std::string_view program,
+                    std::string_view python);
+    void addThread(uint32_t process, uint32_t thread, std::string_view name);
+    void write(const log::ThreadRunRecord& run, std::string_view call);
+
     void note(Severity severity, HealthCode code, std::string_view sentence, uint64_t count = 0);
     /// A fact; said again it replaces the former.
     void property(std::string_view name, std::string_view value);
@@ -71,7 +84,12 @@ class SampleLog {
         uint32_t gpu, metric;
         std::string name;
     };
+    /// A stack without its parents; a function is a number in `codes_`.
+    using Stack = std::tuple<uint32_t, uint32_t, int32_t>;  // parent, code, line
+    static constexpr size_t mostStacks = 1u << 20, mostCodes = 1u << 16;
+
     // With `mutex_` held:
+    void writeStack(uint32_t number);
     void writeGpu(const Gpu& gpu);
     void writeCounter(uint32_t number);
     void writeMetric(const Metric& metric);
@@ -87,6 +105,10 @@ class SampleLog {
     std::vector<CounterDescription> counters_;
     std::vector<Metric> metrics_;
     std::vector<std::pair<std::string, std::string>> properties_;
+    std::map<std::pair<std::string, std::string>, uint32_t> codeNumbers_;
+    std::map<Stack, uint32_t> stackNumbers_;
+    std::vector<const std::pair<std::string, std::string>*> codes_;  ///< By number, from 1.
+    std::vector<Stack> stacks_;
     int64_t clockAheadNs_ = 0;  ///< Of the time of samples, when that was last looked at.
     int settings_ = 0;
     bool hasEnded_ = false;

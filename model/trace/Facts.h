@@ -53,6 +53,9 @@ struct SamplerFacts {
     std::string gpmIntervals;
     std::string hostIntervals;
     std::string metricsHz;
+    std::string threads;
+    std::string threadStacks;
+    std::string threadStacksTorn;
     std::vector<SampledGpuFacts> gpus = {};
 };
 
@@ -164,6 +167,9 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::samplerIntervalsGpm, "GPM was read"}, s.gpmIntervals);
     visit(FactName{facts::samplerIntervalsHost, "/proc was read"}, s.hostIntervals);
     visit(FactName{facts::gpuMetricsHz, "GPU metrics (Hz)"}, s.metricsHz);
+    visit(FactName{facts::threadSampler, "Threads"}, s.threads);
+    visit(FactName{facts::threadStacksRead, "Stacks of threads"}, s.threadStacks);
+    visit(FactName{facts::threadStacksTorn, "Torn of these"}, s.threadStacksTorn);
 }
 /// In files with the number of the GPU behind the identifier: "gpuMetricsLost0".
 template <Of<SampledGpuFacts> S, class V>

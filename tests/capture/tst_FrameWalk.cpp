@@ -68,17 +68,18 @@ class tst_FrameWalk : public QObject {
                 image[object * objectBytes / 8 + 4] = states[random() % states.size()];
             }
             for (const FrameLayout& layout : layouts()) {
-                const Walked walked = walkFrames<CarefulMemory>(
+                const Walked walked = walkFrames(
+                    CarefulMemory(), 
                     layout, base + random() % objects * objectBytes, frames);
                 QVERIFY(walked.count <= frames.size());
                 found += walked.count;
                 CodeFacts facts;
                 for (uint32_t i = 0; i < walked.count; ++i) {
-                    if (!readCode(layout, types, frames[i].code, true, facts)) continue;
+                    if (!readCode(CarefulMemory(), layout, types, frames[i].code, true, facts)) continue;
                     ++described;
                     QVERIFY(facts.functionBytes <= CodeFacts::longestFunction);
                     QVERIFY(facts.fileBytes <= CodeFacts::longestFile);
-                    QVERIFY(lineOfFrame(layout, facts, frames[i]) >= 0);
+                    QVERIFY(lineOfFrame(CarefulMemory(), layout, facts, frames[i]) >= 0);
                 }
             }
         }
@@ -105,13 +106,13 @@ class tst_FrameWalk : public QObject {
             for (const uint16_t text : {layout.file, layout.name, layout.lineTable})
                 put(code + text, code + 256);
             std::array<Frame, 32> frames;
-            const Walked plain = walkFrames<PlainMemory>(layout, state, frames);
+            const Walked plain = walkFrames(PlainMemory(), layout, state, frames);
             QCOMPARE(plain.count, 32u);
             QVERIFY(plain.isCut);
             // One of the interpreter's own that leads to itself is no frame, and ends as well.
             if (layout.owner == FrameLayout::none) continue;
             *reinterpret_cast<uint8_t*>(frame + layout.owner) = 3;
-            const Walked none = walkFrames<PlainMemory>(layout, state, frames);
+            const Walked none = walkFrames(PlainMemory(), layout, state, frames);
             QCOMPARE(none.count, 0u);
             QVERIFY(!none.isWhole);
         }
@@ -119,13 +120,13 @@ class tst_FrameWalk : public QObject {
 
     void readsOnlyWhatIsThere() {
         uint64_t value = 5, got = 0;
-        QVERIFY(CarefulMemory::get(address(&value), got));
+        QVERIFY(CarefulMemory().get(address(&value), got));
         QCOMPARE(got, value);
-        QVERIFY(!CarefulMemory::get(0, got));
-        QVERIFY(!CarefulMemory::get(8, got));
-        QVERIFY(!CarefulMemory::get(uint64_t{1} << 46 | 8, got));
-        QVERIFY(!CarefulMemory::get(~uint64_t{7}, got));
-        QVERIFY(!CarefulMemory::get(uint64_t{0xffff800000000000}, got));
+        QVERIFY(!CarefulMemory().get(0, got));
+        QVERIFY(!CarefulMemory().get(8, got));
+        QVERIFY(!CarefulMemory().get(uint64_t{1} << 46 | 8, got));
+        QVERIFY(!CarefulMemory().get(~uint64_t{7}, got));
+        QVERIFY(!CarefulMemory().get(uint64_t{0xffff800000000000}, got));
     }
 
     void knowsReleasedVersionsOnly() {
@@ -185,12 +186,12 @@ class tst_FrameWalk : public QObject {
             for (const LineTableKind kind :
                  {LineTableKind::Pairs, LineTableKind::Ranges, LineTableKind::Locations}) {
                 const size_t bytes = random() % table.size();
-                QVERIFY(lineOf(kind, address(table.data()), bytes, 10,
+                QVERIFY(lineOf(CarefulMemory(), kind, address(table.data()), bytes, 10,
                                static_cast<int64_t>(random() % 20'000)) >= 0);
             }
         }
-        QCOMPARE(lineOf(LineTableKind::Locations, 16, 1'000, 10, 4), 0);
-        QCOMPARE(lineOf(LineTableKind::Locations, address(table.data()), 10, 77, -1), 77);
+        QCOMPARE(lineOf(CarefulMemory(), LineTableKind::Locations, 16, 1'000, 10, 4), 0);
+        QCOMPARE(lineOf(CarefulMemory(), LineTableKind::Locations, address(table.data()), 10, 77, -1), 77);
     }
 };
 

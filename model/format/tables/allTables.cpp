@@ -25,6 +25,7 @@
 #include "model/format/tables/Stacks.h"
 #include "model/format/tables/Stored.h"
 #include "model/format/tables/Syncs.h"
+#include "model/format/tables/ThreadStates.h"
 
 namespace lanescope::tables {
 
@@ -40,7 +41,7 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      // Ours.
      &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties,
      &processStates, &windows, &gaps, &clocks, &topology, &affinities, &linkPeaks, &counters,
-     &counterSamples, &gpuProcesses, &samplingMoments, &stacks,
+     &counterSamples, &gpuProcesses, &samplingMoments, &stacks, &threadStates,
      // What numbers mean.
      &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes,
      &sharedMemoryLimits, &faultAccesses, &migrationCauses, &overheadTypes, &streamTypes,

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/collector/ThreadStateImporter.h"
+
+#include <algorithm>
+
+#include "capture/collector/unless.h"
+#include "model/format/tables/Names.h"
+#include "model/format/tables/ThreadStates.h"
+#include "model/format/threadStates.h"
+
+namespace lanescope::capture {
+
+namespace {
+
+constexpr size_t mostThreads = 100'000;
+
+}  // namespace
+
+void ThreadStateImporter::add(const log::StackRecord& record) {
+    if (record.stack == 0) return;
+    const std::string_view file = context_.strings.text(record.file);
+    stacks_[record.stack] =
+        context_.trace.intern({.parent = stackOf(record.parent).value_or(0),
+                               .function = context_.strings.traceId(record.function),
+                               .file = file.empty() ? 0 : context_.strings.traceId(record.file),
+                               .line = record.line});
+}
+
+std::optional<int64_t> ThreadStateImporter::stackOf(uint32_t stack) const {
+    const auto found = stacks_.find(stack);
+    return found == stacks_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void ThreadStateImporter::add(const log::WatchedProcessRecord& record) {
+    if (programs_.size() < mostThreads)
+        programs_.insert_or_assign(record.processId,
+                                   std::string(context_.strings.text(record.program)));
+}
+
+void ThreadStateImporter::add(const log::WatchedThreadRecord& record) {
+    if (names_.size() < mostThreads)
+        names_.insert_or_assign({record.processId, record.threadId},
+                                std::string(context_.strings.text(record.name)));
+}
+
+void ThreadStateImporter::add(const log::ThreadRunRecord& record) {
+    if (record.endNs < record.startNs) return;
+    latestNs_ = std::max(latestNs_, record.endNs);
+    if (seen_.size() < mostThreads) seen_.emplace(record.processId, record.threadId);
+    std::optional<int64_t> call, holder;
+    if (!context_.strings.text(record.call).empty()) call = context_.strings.traceId(record.call);
+    if (record.holderThread != 0)
+        holder = globalTid(record.processId, record.holderThread, context_.host);
+    constexpr const auto& t = tables::threadStates;
+    context_.trace.add(
+        t, t.start = context_.time(record.startNs), t.end = context_.time(record.endNs),
+        t.globalTid = globalTid(record.processId, record.threadId, context_.host),
+        t.state = threadStateFrom(record.state), t.callchainId = stackOf(record.stack),
+        t.cpuNs = std::max<int64_t>(0, record.cpuNs),
+        t.delayNs = std::max<int64_t>(0, record.delayNs), t.callId = call, t.holderTid = holder,
+        t.holderCallchainId = stackOf(record.holderStack));
+}
+
+void ThreadStateImporter::finish(const std::set<int64_t>& logged) {
+    std::set<uint32_t> processes;
+    for (const auto& [process, thread] : seen_) processes.insert(process);
+    for (const uint32_t process : processes) {
+        const int64_t id = globalPid(process, context_.host);
+        if (logged.contains(id)) continue;
+        const auto program = programs_.find(process);
+        constexpr const auto& t = tables::processes;
+        context_.trace.add(t, t.globalPid = id, t.pid = process,
+                           t.name = program == programs_.end() ? std::string() : program->second);
+    }
+    for (const auto& [place, name] : names_) {
+        if (!seen_.contains(place)) continue;
+        // A name that the process itself told is the better one.
+        constexpr int lesser = -1;
+        constexpr const auto& t = tables::threadNames;
+        context_.trace.add(t, t.nameId = context_.trace.intern(name), t.priority = lesser,
+                           t.globalTid = globalTid(place.first, place.second, context_.host));
+    }
+}
+
+}  // namespace lanescope::capture

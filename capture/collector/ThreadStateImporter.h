@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "capture/collector/ProcessContext.h"
+#include "capture/log/Records.h"
+
+namespace lanescope::capture {
+
+/// Writes what the recorder saw threads do, and what only it knows of processes and threads. One
+/// thread.
+class ThreadStateImporter {
+  public:
+    explicit ThreadStateImporter(ProcessContext& context) : context_(context) {}
+
+    void add(const log::StackRecord& record);
+    void add(const log::WatchedProcessRecord& record);
+    void add(const log::WatchedThreadRecord& record);
+    void add(const log::ThreadRunRecord& record);
+
+    /// At the end: processes that did something here and have no log, and names of threads.
+    /// `logged` are the processes that the trace has by their own logs.
+    void finish(const std::set<int64_t>& logged);
+    /// When the latest thing ended that was seen, in the log's time.
+    int64_t latestNs() const { return latestNs_; }
+
+  private:
+    std::optional<int64_t> stackOf(uint32_t stack) const;
+
+    ProcessContext& context_;
+    std::unordered_map<uint32_t, int64_t> stacks_;  ///< In the trace.
+    std::map<uint32_t, std::string> programs_;      ///< By process id.
+    std::map<std::pair<uint32_t, uint32_t>, std::string> names_;  ///< By process and thread.
+    std::set<std::pair<uint32_t, uint32_t>> seen_;  ///< Threads that something was written of.
+    int64_t latestNs_ = 0;
+};
+
+}  // namespace lanescope::capture

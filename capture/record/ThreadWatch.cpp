@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/record/ThreadWatch.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include "capture/log/clocks.h"
+#include "capture/record/OutputName.h"
+#include "capture/record/Recorder.h"
+#include "capture/threads/ThreadSampler.h"
+
+namespace lanescope::capture {
+
+namespace {
+
+constexpr uint64_t maximumLogBytes = uint64_t{4} << 30;
+constexpr int64_t patienceNs = 1'000'000'000;
+
+}  // namespace
+
+ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::path& runFolder) {
+    if (options.threadsHz <= 0) return;
+    log_ = std::make_unique<SampleLog>(
+        (runFolder / (hostName() + ".sampler." + std::to_string(::getpid()))).string(),
+        maximumLogBytes);
+    // Signals are the main thread's.
+    sigset_t all, previous;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &previous);
+    thread_ = std::make_unique<SamplerThread>(
+        std::make_unique<ThreadSampler>(*log_, options.threadsHz, ::getpid()),
+        ThreadSampler::gridNs, *log_, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+}
+
+ThreadWatch::~ThreadWatch() {
+    end();
+}
+
+void ThreadWatch::end() {
+    if (!thread_) return;
+    thread_->requestStop();
+    if (thread_->waitUntil(log::monotonicNs() + patienceNs)) {
+        log_->end();
+        thread_.reset();
+        log_.reset();
+        return;
+    }
+    // It hangs in the kernel; what it uses has to stay.
+    static_cast<void>(thread_.release());
+    static_cast<void>(log_.release());
+}
+
+}  // namespace lanescope::capture

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/threads/PythonProcess.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "capture/python/StackTable.h"
+#include "capture/python/frameWalk.h"
+#include "capture/sample/ProcFile.h"
+#include "capture/threads/LoadedImage.h"
+
+namespace lanescope::capture {
+
+namespace {
+
+using namespace agent::python;
+
+constexpr size_t mostThreads = 4'096;
+constexpr size_t mostKnownStacks = 1u << 14, mostKnownCodes = 1u << 14;
+/// Of one look; a thread that runs leaves its frames alone for some microseconds.
+constexpr int mostTries = 3;
+
+uint64_t mixed(uint64_t before, uint64_t value) {
+    const uint64_t product = (before ^ value) * 0x9e3779b97f4a7c15;
+    return product ^ product >> 29;
+}
+
+/// "libpython3.10.so.1.0", "python3.10", as numbers.
+bool versionInName(std::string_view file, int& major, int& minor) {
+    const size_t at = file.rfind("python");
+    if (at == std::string_view::npos) return false;
+    const char* const end = file.data() + file.size();
+    const auto first = std::from_chars(file.data() + at + 6, end, major);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return false;
+    return std::from_chars(first.ptr + 1, end, minor).ec == std::errc();
+}
+
+/// What there is of an interpreter in an image; its layout may be missing.
+struct FoundPython {
+    PythonImage image;
+    bool isReadable = false;
+};
+
+std::optional<FoundPython> pythonIn(const Memory& memory, uint64_t address,
+                                    std::string_view file) {
+    const auto image = LoadedImage::at(memory, address);
+    if (!image) return std::nullopt;
+    const auto runtime = image->find("_PyRuntime"), code = image->find("PyCode_Type"),
+               text = image->find("PyUnicode_Type"), bytes = image->find("PyBytes_Type");
+    if (!runtime || !code || !text || !bytes) return std::nullopt;
+    int major = 0, minor = 0;
+    uint64_t number = 0;
+    // From 3.11 on a constant says it: 0x030b07f0.
+    if (const auto version = image->find("Py_Version");
+        version && memory.get(version->address, number)) {
+        major = static_cast<int>(number >> 24 & 0xff);
+        minor = static_cast<int>(number >> 16 & 0xff);
+    } else if (!versionInName(file, major, minor)) {
+        return std::nullopt;
+    }
+    std::optional<FrameLayout> layout = layoutOf(major, minor);
+    if (std::array<std::byte, toldBytes> told{};
+        !layout && memory.read(runtime->address, told.data(), told.size()))
+        layout = layoutTold(told, major, minor);
+    return FoundPython{{runtime->address,
+                        {code->address, text->address, bytes->address},
+                        layout.value_or(FrameLayout{}),
+                        fmt::format("{}.{}", major, minor)},
+                       layout.has_value()};
+}
+
+}  // namespace
+
+ImagesOfProcess lookForImages(pid_t pid, const ForeignMemory& memory) {
+    ImagesOfProcess found;
+    const ProcFile maps(fmt::format("/proc/{}/maps", pid));
+    std::vector<char> buffer;
+    std::string_view text = maps.read(buffer);
+    bool isProgram = true;
+    while (!text.empty()) {
+        // "55d0c0a00000-55d0c0a2b000 r--p 00000000 fe:00 1234    /usr/bin/python3.11"
+        std::string_view line = takeUntil(text, '\n');
+        std::string_view addresses = takeWord(line);
+        takeWord(line);
+        const std::string_view offset = takeWord(line);
+        takeWord(line);
+        takeWord(line);
+        const std::string_view path = takeWord(line);
+        if (path.empty() || path.front() != '/' ||
+            offset.find_first_not_of('0') != std::string_view::npos)
+            continue;
+        const std::string_view file = path.substr(path.rfind('/') + 1);
+        found.usesCuda |=
+            file.starts_with("libcuda.so") || file.starts_with("liblanescope-agent");
+        const bool mayBePython =
+            isProgram || file.starts_with("libpython3") || file.starts_with("python");
+        isProgram = false;
+        if (found.python || !mayBePython) continue;
+        uint64_t address = 0;
+        const std::string_view first = takeUntil(addresses, '-');
+        std::from_chars(first.data(), first.data() + first.size(), address, 16);
+        auto python = pythonIn(memory, address, file);
+        if (!python) continue;
+        if (python->isReadable)
+            found.python = std::make_shared<const PythonImage>(std::move(python->image));
+        else
+            found.unknownVersion = python->image.version;
+    }
+    return found;
+}
+
+PythonProcess::PythonProcess(std::shared_ptr<const PythonImage> image, ForeignMemory& memory,
+                             SampleLog& log, StackCounts& counts)
+    : image_(std::move(image)),
+      memory_(memory),
+      log_(log),
+      counts_(counts),
+      frames_(StackTable::mostFrames) {}
+
+/// glibc keeps the kernel's number of a thread behind the word by which `pthread_self` names it;
+/// from 3.11 on Python has it as well. 0 if that does not say.
+pid_t PythonProcess::threadOf(uint64_t state) const {
+    const FrameLayout& layout = image_->layout;
+    if (layout.kernelThread != FrameLayout::none) {
+        uint64_t number = 0;
+        return memory_.get(state + layout.kernelThread, number) ? static_cast<pid_t>(number) : 0;
+    }
+#ifdef __x86_64__
+    constexpr uint64_t numberAt = 0x2d0;
+#else
+    constexpr uint64_t numberAt = 0xd0;
+#endif
+    uint64_t self = 0;
+    int32_t number = 0;
+    return memory_.get(state + layout.threadId, self) && isPlausible(self) &&
+                   memory_.get(self + numberAt, number)
+               ? static_cast<pid_t>(number)
+               : 0;
+}
+
+void PythonProcess::findThreads() {
+    stateOf_.clear();
+    states_.clear();
+    // What was read of code that may have been freed since is not believed for long.
+    known_.clear();
+    if (codes_.size() > mostKnownCodes) codes_.clear();
+    const FrameLayout& layout = image_->layout;
+    uint64_t interpreter = 0;
+    if (!memory_.get(image_->runtime + layout.interpreters, interpreter) ||
+        !isPlausible(interpreter))
+        return;
+    uint64_t state = 0;
+    if (!memory_.get(interpreter + layout.threads, state)) return;
+    while (isPlausible(state) && states_.size() < mostThreads) {
+        states_.push_back(state);
+        const pid_t thread = threadOf(state);
+        if (thread > 0) stateOf_.insert_or_assign(thread, state);
+        if (!memory_.get(state + layout.nextThread, state)) return;
+    }
+}
+
+pid_t PythonProcess::gilHolder() const {
+    const auto state = gil_.holder(memory_);
+    return state && std::ranges::find(states_, *state) != states_.end() ? threadOf(*state) : 0;
+}
+
+/// A state that was freed may be another thread's now.
+bool PythonProcess::isStill(pid_t thread, uint64_t state) const {
+    return threadOf(state) == thread;
+}
+
+uint32_t PythonProcess::stackOf(pid_t thread) {
+    const auto found = stateOf_.find(thread);
+    if (found == stateOf_.end()) return 0;
+    const uint64_t state = found->second;
+    for (int tries = 0; tries < mostTries; ++tries) {
+        uint32_t number = 0;
+        const Outcome outcome = tryStack(thread, state, number);
+        if (outcome == Outcome::Whole) ++counts_.whole;
+        if (outcome != Outcome::Torn) return number;
+        memory_.forget();
+    }
+    // What ends or is gone cannot be read either.
+    if (isStill(thread, state)) ++counts_.torn;
+    return 0;
+}
+
+PythonProcess::Outcome PythonProcess::tryStack(pid_t thread, uint64_t state, uint32_t& number) {
+    if (!isStill(thread, state)) return Outcome::None;
+    const Walked walked = walkFrames<false>(memory_, image_->layout, state, frames_);
+    if (!walked.isWhole) return Outcome::Torn;
+    if (walked.count == 0) return Outcome::None;
+    uint64_t key = walked.isCut ? 1 : 0;
+    for (uint32_t i = 0; i < walked.count; ++i)
+        key = mixed(mixed(key, frames_[i].code), frames_[i].instruction);
+    if (const auto known = known_.find(key); known != known_.end()) {
+        number = known->second;
+        return Outcome::Whole;
+    }
+    number = walked.isCut ? log_.stack(0, log_.code(StackTable::cutName, {}), 0) : 0;
+    for (uint32_t i = walked.count; i > 0; --i)
+        if (!addFrame(frames_[i - 1], number)) return Outcome::Torn;
+    if (known_.size() >= mostKnownStacks) known_.clear();
+    known_.emplace(key, number);
+    return Outcome::Whole;
+}
+
+/// Makes of the number of a stack that of the same with one frame more. False if there is no code
+/// where the frame says.
+bool PythonProcess::addFrame(const Frame& told, uint32_t& number) {
+    const FrameLayout& layout = image_->layout;
+    Frame frame = told;
+    if (!readIdentity<Memory, false>(memory_, layout, frame)) return false;
+    CodeFacts facts;
+    const auto known = codes_.find(frame.code);
+    const bool isKnown = known != codes_.end() && known->second.identity == frame.identity;
+    if (!readCode(memory_, layout, image_->types, frame.code, !isKnown, facts)) return false;
+    if (!isWithinCode(memory_, layout, frame)) return false;
+    const uint32_t code = isKnown ? known->second.number
+                                  : log_.code({facts.function, facts.functionBytes},
+                                              {facts.file, facts.fileBytes});
+    if (!isKnown) codes_.insert_or_assign(frame.code, KnownCode{frame.identity, code});
+    number = log_.stack(number, code, lineOfFrame(memory_, layout, facts, frame));
+    return true;
+}
+
+}  // namespace lanescope::capture

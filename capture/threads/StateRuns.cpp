@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/threads/StateRuns.h"
+
+#include <algorithm>
+
+namespace lanescope::capture {
+
+void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {
+    if (latestNs_ == 0) {
+        begin(nowNs, seen);
+    } else if (seen == seen_) {
+        cpuNs_ += cpuNs;
+        delayNs_ += delayNs;
+        if (nowNs - startNs_ >= longestNs) {
+            close(nowNs);
+            begin(nowNs, seen);
+        }
+    } else {
+        change(nowNs, seen, cpuNs, delayNs);
+    }
+    ++looks_;
+    latestNs_ = nowNs;
+}
+
+void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {
+    const int64_t passedNs = nowNs - latestNs_;
+    const int64_t ranNs = std::clamp<int64_t>(cpuNs + delayNs, 0, passedNs);
+    const bool didWait = isWaiting(seen_.state), waits = isWaiting(seen.state);
+    if (didWait && waits && ranNs >= shortestRunNs) {
+        // It did something between, at a line that nobody saw.
+        const int64_t runBeginNs = latestNs_ + (passedNs - ranNs) / 2;
+        close(runBeginNs);
+        begin(runBeginNs, {.state = ThreadState::Running});
+        cpuNs_ = cpuNs;
+        delayNs_ = delayNs;
+        close(runBeginNs + ranNs);
+        begin(runBeginNs + ranNs, seen);
+        return;
+    }
+    int64_t boundaryNs = latestNs_ + passedNs / 2;
+    bool isNew = false;  // what runs is what was seen now
+    if (waits && !didWait) boundaryNs = latestNs_ + ranNs;
+    if (didWait && !waits) {
+        boundaryNs = nowNs - ranNs;
+        isNew = true;
+    }
+    if (!isNew) {
+        cpuNs_ += cpuNs;
+        delayNs_ += delayNs;
+    }
+    close(boundaryNs);
+    begin(boundaryNs, seen);
+    if (isNew) {
+        cpuNs_ = cpuNs;
+        delayNs_ = delayNs;
+    }
+}
+
+void StateRuns::begin(int64_t startNs, const SeenState& seen) {
+    seen_ = seen;
+    startNs_ = startNs;
+    cpuNs_ = delayNs_ = 0;
+    looks_ = 0;
+}
+
+void StateRuns::close(int64_t endNs) {
+    // One that is empty may still have had a core, which the kernel told late.
+    if (endNs <= startNs_ && cpuNs_ + delayNs_ == 0) return;
+    log::ThreadRunRecord record{};
+    record.startNs = startNs_;
+    record.endNs = std::max(endNs, startNs_);
+    record.cpuNs = cpuNs_;
+    record.delayNs = delayNs_;
+    record.processId = process_;
+    record.threadId = thread_;
+    record.stack = seen_.stack;
+    record.holderThread = seen_.holderThread;
+    record.holderStack = seen_.holderStack;
+    record.state = static_cast<uint32_t>(seen_.state);
+    record.looks = looks_;
+    log_.write(record, seen_.call);
+}
+
+void StateRuns::end() {
+    if (latestNs_ != 0) close(latestNs_);
+    latestNs_ = 0;
+}
+
+}  // namespace lanescope::capture

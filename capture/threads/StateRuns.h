@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "capture/sample/SampleLog.h"
+#include "model/format/threadStates.h"
+
+namespace lanescope::capture {
+
+/// What one look at a thread finds.
+struct SeenState {
+    ThreadState state = ThreadState::Unknown;
+    uint32_t stack = 0;      ///< In the log.
+    std::string_view call;   ///< A literal.
+    uint32_t holderThread = 0, holderStack = 0;
+    bool operator==(const SeenState&) const = default;
+};
+
+/// Makes runs of what looks at one thread find: from when to when it was in one state at one line.
+/// Between two looks that differ the kernel's count of the time on a core says where one ends and
+/// the next begins. One thread.
+class StateRuns {
+  public:
+    StateRuns(SampleLog& log, uint32_t process, uint32_t thread)
+        : log_(log), process_(process), thread_(thread) {}
+
+    /// A look at `nowNs` (the time of samples), before which the thread had a core for `cpuNs` and
+    /// wanted one for `delayNs`, both since the look before.
+    void see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs);
+    /// The thread is gone, or nobody looks any more.
+    void end();
+
+    const SeenState& latest() const { return seen_; }
+    int64_t latestNs() const { return latestNs_; }
+
+  private:
+    /// So that what is known of a thread that sleeps for long survives the end of the recorder.
+    static constexpr int64_t longestNs = 30'000'000'000;
+    /// A run between two waits is told of if it was as long.
+    static constexpr int64_t shortestRunNs = 1'000'000;
+
+    void change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs);
+    void close(int64_t endNs);
+    void begin(int64_t startNs, const SeenState& seen);
+
+    SampleLog& log_;
+    const uint32_t process_, thread_;
+    SeenState seen_;
+    int64_t startNs_ = 0, latestNs_ = 0;  ///< 0: no look yet.
+    int64_t cpuNs_ = 0, delayNs_ = 0;
+    uint32_t looks_ = 0;
+};
+
+}  // namespace lanescope::capture

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/threads/ThreadSampler.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "capture/log/clocks.h"
+#include "capture/sample/threadCpuTime.h"
+#include "model/format/factNames.h"
+
+namespace lanescope::capture {
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+/// How often it is looked which processes and threads there are: at first, while all begins, and
+/// later.
+constexpr int64_t beginningNs = 5'000 * ms, findAtFirstNs = 50 * ms, findNs = 500 * ms;
+constexpr uint64_t findsAtAllThreads = 5;
+constexpr uint64_t turnsOfAll = 5;
+constexpr int64_t flushNs = 250 * ms;
+constexpr int64_t judgeNs = 1'000 * ms;
+/// What it may take of a core for each GPU, and how far apart its turns may become for that.
+constexpr double shareOfGpu = 0.0045;
+constexpr double mostSlowness = 10;
+
+/// How many GPUs the driver shows; 1 if none.
+int gpuCount() {
+    int count = 0;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/dev", error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("nvidia") && name.size() > 6 &&
+            name.find_first_not_of("0123456789", 6) == std::string::npos)
+            ++count;
+    }
+    return std::max(count, 1);
+}
+
+/// Two files a thread are kept open; what is recorded has its limit from before.
+void raiseFileLimit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+ThreadSampler::ThreadSampler(SampleLog& log, double hz, pid_t recorder)
+    : log_(log),
+      periodNs_(static_cast<int64_t>(1e9 / std::clamp(hz, 0.1, fastestHz))),
+      tree_(recorder) {}
+
+bool ThreadSampler::begin() {
+    raiseFileLimit();
+    shareOfCore_ = shareOfGpu * gpuCount() *
+                   std::max(1.0, static_cast<double>(10 * ms) / static_cast<double>(periodNs_));
+    begunNs_ = judgedNs_ = log::monotonicNs();
+    judgedCpuNs_ = threadCpuNs();
+    random_ ^= static_cast<uint64_t>(begunNs_);
+    return true;
+}
+
+/// Between half and one and a half of the period.
+int64_t ThreadSampler::untilNextNs() {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    const double part = 0.5 + static_cast<double>(random_ >> 11) * 0x1p-53;
+    return static_cast<int64_t>(part * slowness_ * static_cast<double>(periodNs_));
+}
+
+bool ThreadSampler::sample() {
+    const int64_t nowNs = log::monotonicNs();
+    if (nowNs >= nextFindNs_) {
+        findProcesses(nowNs);
+        nextFindNs_ = nowNs + (nowNs - begunNs_ < beginningNs ? findAtFirstNs : findNs);
+    }
+    const bool isTurnOfAll = turns_++ % turnsOfAll == 0;
+    for (const auto& [pid, process] : processes_)
+        if (process->isWatched()) process->look(isTurnOfAll, buffer_);
+    if (nowNs >= nextFlushNs_) {
+        log_.flush();
+        nextFlushNs_ = nowNs + flushNs;
+    }
+    keepToShare(nowNs);
+    nextNs_ = nowNs + untilNextNs();
+    return true;
+}
+
+void ThreadSampler::findProcesses(int64_t nowNs) {
+    const std::vector<pid_t> found = tree_.find(looksForProcesses_++ % findsAtAllThreads == 0);
+    size_t threads = 0, watched = 0;
+    for (auto at = processes_.begin(); at != processes_.end();) {
+        // One that another thread than the first has started is not found each time.
+        std::error_code error;
+        const bool isThere = std::ranges::find(found, at->first) != found.end() ||
+                             std::filesystem::exists(fmt::format("/proc/{}/task", at->first), error);
+        if (isThere) {
+            ++at;
+            continue;
+        }
+        at->second->end();
+        at = processes_.erase(at);
+    }
+    for (const pid_t pid : found) {
+        auto& process = processes_[pid];
+        if (!process) process = std::make_unique<WatchedProcess>(pid, log_, counts_);
+    }
+    for (const auto& [pid, process] : processes_) {
+        process->find(nowNs, buffer_);
+        if (!process->isWatched()) continue;
+        ++watched;
+        threads += process->threadCount();
+        if (!process->unknownVersion().empty()) unknownVersion_ = process->unknownVersion();
+    }
+    mostThreads_ = std::max(mostThreads_, threads);
+    mostProcesses_ = std::max(mostProcesses_, watched);
+    noteRefusals();
+}
+
+void ThreadSampler::noteRefusals() {
+    for (const auto& [pid, process] : processes_) {
+        if (!process->isWatched() || process->threadCount() == 0) continue;
+        if (process->runsPython() && process->isMemoryRefused() &&
+            !std::exchange(hasSaidMemory_, true))
+            log_.note(Severity::Info, HealthCode::ThreadStacksRefused,
+                      "This system does not let the memory of another process be read, so what "
+                      "threads did has no Python lines; those of CUDA calls are there all the "
+                      "same.");
+        if (process->areCallsRefused() && !std::exchange(hasSaidCalls_, true))
+            log_.note(Severity::Info, HealthCode::ThreadCallsRefused,
+                      "This system does not tell in which calls threads wait, so it is not known "
+                      "what for.");
+    }
+    if (!unknownVersion_.empty() && !std::exchange(hasSaidUnknown_, true))
+        log_.note(Severity::Info, HealthCode::PythonUnknown,
+                  fmt::format("How Python {} keeps its stacks is not known, so what its threads "
+                              "did has no lines; those of 3.9 to 3.14 have.",
+                              unknownVersion_));
+}
+
+/// Where there are more threads than fit, all are looked at more seldom.
+void ThreadSampler::keepToShare(int64_t nowNs) {
+    if (nowNs - judgedNs_ < judgeNs) return;
+    const int64_t cpuNs = threadCpuNs();
+    const double share = static_cast<double>(cpuNs - judgedCpuNs_) /
+                         static_cast<double>(std::max<int64_t>(nowNs - judgedNs_, 1));
+    // The beginning, when all is looked for, is not judged.
+    if (nowNs - begunNs_ > beginningNs)
+        slowness_ = std::clamp(slowness_ * share / shareOfCore_, 1.0, mostSlowness);
+    judgedNs_ = nowNs;
+    judgedCpuNs_ = cpuNs;
+}
+
+/// "0.31 % of a core at 97 Hz: up to 41 threads of 5 processes; 28412 stacks read, 12 torn".
+std::string ThreadSampler::describe() const {
+    const double seconds =
+        std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
+    return fmt::format("{:.2f} % of a core at {:.0f} Hz: up to {} threads of {} processes; {} "
+                       "stacks read, {} torn",
+                       100 * static_cast<double>(threadCpuNs()) / 1e9 / seconds,
+                       static_cast<double>(turns_) / seconds, mostThreads_, mostProcesses_,
+                       counts_.whole, counts_.torn);
+}
+
+void ThreadSampler::end() {
+    for (const auto& [pid, process] : processes_) process->end();
+    processes_.clear();
+    log_.property(facts::threadSampler, describe());
+    log_.property(facts::threadStacksRead, std::to_string(counts_.whole));
+    log_.property(facts::threadStacksTorn, std::to_string(counts_.torn));
+}
+
+}  // namespace lanescope::capture

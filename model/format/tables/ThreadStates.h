@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "model/format/Table.h"
+
+namespace lanescope::tables {
+
+struct ThreadStates : TableOf<ThreadStates> {
+    constexpr ThreadStates()
+        : TableOf("LANESCOPE_THREAD_STATES",
+                  "what a CPU thread did for a while, as looks from outside found it",
+                  Content::Events) {}
+
+    OptionalInteger<"start"> start{this, "from when on, ns"};
+    OptionalInteger<"end"> end{this, "until when, ns"};
+    OptionalInteger<"globalTid"> globalTid{this, "the thread"};
+    Integer<"state"> state{
+        this,
+        "0 unknown, 1 running, 2 could run and had no core; waiting: 3 for Python's GIL, 4 for "
+        "another lock or thread, 5 for input, 6 for a disk, 7 for a time, 8 in a driver, 9 for a "
+        "process, 10 for what is not known"};
+    OptionalInteger<"callchainId"> callchainId{
+        this, "its Python stack, in LANESCOPE_STACKS; NULL if it has none, or was not read"};
+    Integer<"cpuNs"> cpuNs{this, "for how long it had a core, as the kernel counts, ns"};
+    Integer<"delayNs"> delayNs{this, "for how long it could run and had none, ns"};
+    OptionalInteger<"callId"> callId{this, "the system call it waits in, in StringIds"};
+    OptionalInteger<"holderTid"> holderTid{this, "the thread that has the GIL it waits for"};
+    OptionalInteger<"holderCallchainId"> holderCallchainId{
+        this, "the Python stack of that, in LANESCOPE_STACKS"};
+};
+inline constexpr ThreadStates threadStates;
+
+}  // namespace lanescope::tables
