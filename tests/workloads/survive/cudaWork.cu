@@ -11,7 +11,9 @@ namespace lanescope::survive {
 namespace {
 
 constexpr int elements = 1 << 16;
+constexpr int64_t copiedBytes = 4096;
 float* values = nullptr;
+void* hostBytes = nullptr;
 volatile int* mayEnd = nullptr;
 
 __global__ void addOne(float* numbers, int count) {
@@ -39,6 +41,7 @@ void beginGpu() {
     check(cudaHostAlloc(&flag, sizeof(int), cudaHostAllocMapped), "cudaHostAlloc");
     *flag = 0;
     mayEnd = flag;
+    check(cudaHostAlloc(&hostBytes, copiedBytes, cudaHostAllocDefault), "cudaHostAlloc");
 }
 
 void runKernels(int) {
@@ -49,6 +52,21 @@ void runKernels(int) {
 
 void startEndlessKernel() {
     waitForever<<<1, 1>>>(mayEnd);
+}
+
+int64_t bytesPerCopy() {
+    return copiedBytes;
+}
+
+void startBatch(int64_t) {
+    check(cudaMemcpyAsync(values, hostBytes, copiedBytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    for (int kernel = 0; kernel < kernelsPerBatch; ++kernel)
+        addOne<<<elements / 256, 256>>>(values, elements);
+    check(cudaMemcpyAsync(hostBytes, values, copiedBytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+}
+
+void waitForBatches() {
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 }  // namespace lanescope::survive

@@ -47,4 +47,23 @@ void runKernels(int step) {
 
 void startEndlessKernel() {}
 
+int64_t bytesPerCopy() {
+    return static_cast<int64_t>(standin::copyBytes);
+}
+
+void startBatch(int64_t batch) {
+    const auto number = [batch](int index) {
+        return plan().correlation(0, static_cast<int>(batch), index);
+    };
+    static_assert(kernelsPerBatch + copiesPerBatch <=
+                  kernelsPerStep + standin::TrainingPlan::correlationsPerStepBeyondKernels);
+    gpu().setBase(realtimeNs() - standin::TrainingPlan::startOffsetNs(number(0)));
+    for (int kernel = 0; kernel < kernelsPerBatch; ++kernel)
+        gpu().launchKernel(number(kernel), false);
+    for (int copy = 0; copy < copiesPerBatch; ++copy)
+        gpu().copy(number(kernelsPerBatch + copy), copy == 0);
+}
+
+void waitForBatches() {}
+
 }  // namespace lanescope::survive
