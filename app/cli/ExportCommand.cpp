@@ -14,6 +14,7 @@
 #include "model/export/foldedStacks.h"
 #include "model/export/kinetoTrace.h"
 #include "model/export/traceFile.h"
+#include "model/flame/flameSvg.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
 
@@ -22,6 +23,8 @@ namespace lanescope::cli {
 namespace {
 
 constexpr const char* folded = "folded";
+constexpr const char* flame = "flame";
+constexpr const char* flameOfNvtx = "flame-ranges";
 
 struct ExportOptions {
     std::string file;
@@ -93,6 +96,12 @@ Result<void> runExport(const ExportOptions& options) {
     };
     if (options.format == folded)
         writeFoldedStacks(**trace, write);
+    else if (options.format == flame)
+        writeFlameSvg(flameOfStacks(**trace), (*trace)->title + ": time on GPUs over Python stacks",
+                      write);
+    else if (options.format == flameOfNvtx)
+        writeFlameSvg(flameOfRanges(**trace), (*trace)->title + ": time on GPUs over ranges",
+                      write);
     else
         writeChromeTrace(**trace, write);
     // A file gets its name only if all is well.
@@ -113,8 +122,10 @@ void addExport(CLI::App& app, int& exitStatus) {
             "-f,--format", options->format,
             "chrome: trace-event JSON, which Perfetto and chrome://tracing open; kineto: JSON as "
             "torch.profiler writes it, a file for each rank; folded: time on GPUs by Python "
-            "stack, for flame graphs; sqlite: a trace of our own, of a file of another profiler"),
-        {"chrome", "kineto", folded, "sqlite"})
+            "stack, for flame graphs; flame: such a graph as SVG; flame-ranges: one over the "
+            "ranges "
+            "of the program; sqlite: a trace of our own, of a file of another profiler"),
+        {"chrome", "kineto", folded, flame, flameOfNvtx, "sqlite"})
         ->capture_default_str();
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");
@@ -124,6 +135,7 @@ void addExport(CLI::App& app, int& exitStatus) {
         "Examples:\n"
         "  lanescope export run.sqlite -o run.json\n"
         "  lanescope export run.sqlite | gzip > run.json.gz\n"
+        "  lanescope export -f flame-ranges run.sqlite -o run.svg\n"
         "  lanescope export -f sqlite torch.json.gz -o run.sqlite");
     command->callback([options, &exitStatus] {
         const Result<void> result = runExport(*options);
