@@ -71,6 +71,14 @@ void DocumentTabs::openTrace(const std::filesystem::path& path) {
             return;
         }
     }
+    // One that is on its way is not read a second time.
+    for (LoadPage* page : pages<LoadPage>()) {
+        if (page->paths().size() == 1 && page->isLoading() &&
+            isSameFile(page->paths().front(), path)) {
+            setCurrentWidget(page);
+            return;
+        }
+    }
     if (const auto live = liveTraceAt(path))
         followTrace(*live);
     else
@@ -148,6 +156,9 @@ void DocumentTabs::load(LoadPage* page) {
     connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
         for (const auto& path : page->paths()) emit traceOpened(toQString(path));
         if (traces.size() >= 2) {
+            QStringList files;
+            for (const auto& path : page->paths()) files << toQString(path);
+            emit comparisonOpened(files);
             auto* comparison = new ComparePage(traces[0], {traces.begin() + 1, traces.end()});
             if (page->storedComparison()) comparison->showStored(*page->storedComparison());
             replace(page, comparison);
