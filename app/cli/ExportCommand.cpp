@@ -15,6 +15,7 @@
 #include "model/export/kinetoTrace.h"
 #include "model/export/perfettoTrace.h"
 #include "model/export/traceFile.h"
+#include "model/flame/flameSvg.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
 
@@ -23,6 +24,8 @@ namespace lanescope::cli {
 namespace {
 
 constexpr const char* folded = "folded";
+constexpr const char* flame = "flame";
+constexpr const char* flameOfNvtx = "flame-ranges";
 
 struct ExportOptions {
     std::string file;
@@ -96,6 +99,12 @@ Result<void> runExport(const ExportOptions& options) {
         writeFoldedStacks(**trace, write);
     else if (options.format == "perfetto")
         writePerfettoTrace(**trace, write);
+    else if (options.format == flame)
+        writeFlameSvg(flameOfStacks(**trace), (*trace)->title + ": time on GPUs over Python stacks",
+                      write);
+    else if (options.format == flameOfNvtx)
+        writeFlameSvg(flameOfRanges(**trace), (*trace)->title + ": time on GPUs over ranges",
+                      write);
     else
         writeChromeTrace(**trace, write);
     // A file gets its name only if all is well.
@@ -117,8 +126,9 @@ void addExport(CLI::App& app, int& exitStatus) {
             "chrome: trace-event JSON, which Perfetto and chrome://tracing open; kineto: JSON as "
             "torch.profiler writes it, a file for each rank; perfetto: packets of Perfetto, which "
             "its page opens however large they are; folded: time on GPUs by Python stack, for "
-            "flame graphs; sqlite: a trace of our own, of a file of another profiler"),
-        {"chrome", "kineto", "perfetto", folded, "sqlite"})
+            "flame graphs; flame: such a graph as SVG; flame-ranges: one over the ranges of the "
+            "program; sqlite: a trace of our own, of a file of another profiler"),
+        {"chrome", "kineto", "perfetto", folded, flame, flameOfNvtx, "sqlite"})
         ->capture_default_str();
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");
@@ -129,6 +139,7 @@ void addExport(CLI::App& app, int& exitStatus) {
         "  lanescope export run.sqlite -o run.json\n"
         "  lanescope export run.sqlite | gzip > run.json.gz\n"
         "  lanescope export -f perfetto run.sqlite -o run.pftrace\n"
+        "  lanescope export -f flame-ranges run.sqlite -o run.svg\n"
         "  lanescope export -f sqlite torch.json.gz -o run.sqlite");
     command->callback([options, &exitStatus] {
         const Result<void> result = runExport(*options);

@@ -70,6 +70,14 @@ void AppSettings::setLeavingOutEmpty(bool isOn) {
     settings_->setValue("tracks/leaveOutEmpty", isOn);
 }
 
+bool AppSettings::isWheelScrolling() const {
+    return settings_->value("tracks/wheelScrolls", false).toBool();
+}
+
+void AppSettings::setWheelScrolling(bool isOn) {
+    settings_->setValue("tracks/wheelScrolls", isOn);
+}
+
 QStringList AppSettings::recentFiles() const {
     return settings_->value("recentFiles").toStringList();
 }

@@ -41,7 +41,11 @@ class AppSettings {
     /// Whether tracks are left out while they have nothing in view.
     bool isLeavingOutEmpty() const;
     void setLeavingOutEmpty(bool isOn);
-    /// Most recent first; files that are gone stay until they are opened in vain.
+    /// Whether the wheel scrolls the tracks, and zooms with Ctrl; else it zooms.
+    bool isWheelScrolling() const;
+    void setWheelScrolling(bool isOn);
+    /// Most recent first, a comparison as its files line by line; files that are gone stay until
+    /// they are opened in vain.
     QStringList recentFiles() const;
     void setRecentFiles(const QStringList& paths);
     /// Where file dialogs start.

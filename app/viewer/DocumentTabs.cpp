@@ -72,6 +72,14 @@ void DocumentTabs::openTrace(const std::filesystem::path& path) {
             return;
         }
     }
+    // One that is on its way is not read a second time.
+    for (LoadPage* page : pages<LoadPage>()) {
+        if (page->paths().size() == 1 && page->isLoading() &&
+            isSameFile(page->paths().front(), path)) {
+            setCurrentWidget(page);
+            return;
+        }
+    }
     if (const auto live = liveTraceAt(path))
         followTrace(*live);
     else
@@ -150,6 +158,9 @@ void DocumentTabs::load(LoadPage* page) {
     connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
         for (const auto& path : page->paths()) emit traceOpened(toQString(path));
         if (traces.size() >= 2) {
+            QStringList files;
+            for (const auto& path : page->paths()) files << toQString(path);
+            emit comparisonOpened(files);
             const auto middle =
                 traces.begin() + ptrdiff_t(std::max<size_t>(1, page->baselineRuns()));
             auto* comparison =

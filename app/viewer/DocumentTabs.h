@@ -47,6 +47,7 @@ class DocumentTabs : public QTabWidget {
     /// About to go with its tab.
     void documentClosing(lanescope::viewer::DocumentPage* page);
     void traceOpened(const QString& path);
+    void comparisonOpened(const QStringList& paths);
     void loadFailed(const QString& path, const QString& sentence);
 
   private:

@@ -17,10 +17,11 @@ using namespace views;
 
 namespace {
 
-/// What step `number` takes on the GPU, of the worker with most steps.
+/// What the step takes on the GPU, of the worker with most steps; the slowest of all workers,
+/// warm-up aside.
 Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
     StepSelection selection;
-    selection.keepsWarmUp = true;
+    selection.keepsWarmUp = !target.isSlowestStep;
     // The word for it does not matter where the steps are found by themselves.
     if (target.stepName != "step" && !target.stepName.empty())
         selection.rangeName = target.stepName + (target.stepName.back() == '#' ? "" : " #");
@@ -31,6 +32,13 @@ Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
         [](const auto& one, const auto& other) { return one.steps.size() < other.steps.size(); });
     if (most == found->workers.end() || most->steps.empty())
         return fail("No steps can be told apart in this trace.");
+    if (target.isSlowestStep) {
+        TimeRange slowest;
+        for (const auto& worker : found->workers)
+            for (const StepSpan& step : worker.steps)
+                if (step.range.durationNs() > slowest.durationNs()) slowest = step.range;
+        return slowest;
+    }
     for (const StepSpan& step : most->steps)
         if (step.number == *target.step) return step.range;
     return fail("There is no step {}: they are counted from {} to {}.", *target.step,
@@ -42,7 +50,7 @@ Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
 GoToBar::GoToBar(QWidget* parent)
     : PopupCard(parent), remark_(new QLabel(this)), job_(new LatestJob(this)) {
     setAccessibleName(tr("Go to a time"));
-    edit().setPlaceholderText(tr("1.5 s, +350 us, 50 %, 12:34:56, #step 12, 1.2s..1.4s"));
+    edit().setPlaceholderText(tr("1.5 s, +350 us, 50 %, 12:34:56, step 12, slowest, 1.2s..1.4s"));
     edit().setAccessibleName(tr("Go to a time"));
     remark_->setWordWrap(true);
     remark_->setTextFormat(Qt::PlainText);
@@ -92,7 +100,7 @@ void GoToBar::accept() {
                               timeline_->timeOrigin(), trace.startUtcNs};
     const auto target = parseTimeTarget(edit().text().toStdString(), context);
     if (!target) return say(toQString(target.error().sentence), true);
-    if (target->step) return findStep(*target);
+    if (target->step || target->isSlowestStep) return findStep(*target);
     target->isMoment() ? showMoment(target->range.startNs) : showRange(target->range);
 }
 

@@ -2,6 +2,7 @@
 #include "app/viewer/HitNavigator.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "app/viewer/SearchJob.h"
@@ -9,6 +10,24 @@
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
+namespace {
+
+/// Where the steady steps begin, on the shared axis; nothing if they are not known.
+std::optional<int64_t> steadyFrom(const views::TimelineView& timeline) {
+    if (!timeline.firstRange()) return std::nullopt;
+    return timeline.firstRange()->startNs - timeline.timeOrigin();
+}
+
+/// From what is seen on; of much more than the steady steps from these on: who searches wants no
+/// warm-up.
+int64_t searchedFrom(const views::TimelineView& timeline) {
+    const TimeRange visible = timeline.visibleRange()->range();
+    const auto steadyNs = steadyFrom(timeline);
+    const bool isWide = steadyNs && visible.durationNs() / 2 > timeline.firstRange()->durationNs();
+    return isWide && visible.contains(*steadyNs) ? *steadyNs : visible.startNs;
+}
+
+}  // namespace
 
 HitNavigator::HitNavigator(std::vector<views::TimelineView*> timelines, QObject* parent)
     : QObject(parent), timelines_(std::move(timelines)), job_(new SearchJob(this)) {
@@ -43,8 +62,7 @@ void HitNavigator::search(const QString& text, PatternKind kind) {
     }
     std::vector<SearchJob::Place> places;
     for (const views::TimelineView* timeline : timelines_)
-        places.push_back({timeline->trace(),
-                          timeline->visibleRange()->range().startNs + timeline->timeOrigin()});
+        places.push_back({timeline->trace(), searchedFrom(*timeline) + timeline->timeOrigin()});
     job_->start(std::move(places), std::move(*pattern));
     emit changed();
 }
@@ -181,10 +199,17 @@ qint64 HitNavigator::rankOf(size_t timeline, size_t index) const {
 }
 
 qint64 HitNavigator::firstVisible() const {
-    const int64_t fromNs = timelines_.front()->visibleRange()->range().startNs;
-    qint64 first = 0;
-    for (size_t timeline = 0; timeline < timelines_.size(); ++timeline)
-        first += countBefore(timeline, fromNs, false);
+    const auto countUntil = [this](int64_t timeNs) {
+        qint64 before = 0;
+        for (size_t timeline = 0; timeline < timelines_.size(); ++timeline)
+            before += countBefore(timeline, timeNs, false);
+        return before;
+    };
+    const views::TimelineView& timeline = *timelines_.front();
+    qint64 first = countUntil(searchedFrom(timeline));
+    if (first < count()) return first;
+    // Behind the last hit: around again, but not to the warm-up.
+    if (const auto steadyNs = steadyFrom(timeline)) first = countUntil(*steadyNs);
     return first < count() ? first : 0;
 }
 

@@ -115,18 +115,25 @@ void MainWindow::connectTabs() {
     connect(tabs_, &DocumentTabs::currentChanged, this, &MainWindow::updateCurrent);
     connect(tabs_, &DocumentTabs::documentClosing, this,
             [this](const DocumentPage* page) { page->storeLayout(settings_); });
-    connect(tabs_, &DocumentTabs::traceOpened, recentFiles_, &RecentFiles::add);
+    connect(tabs_, &DocumentTabs::traceOpened, recentFiles_,
+            [this](const QString& path) { recentFiles_->add(path); });
     connect(tabs_, &DocumentTabs::loadFailed, this, [this](const QString& path) {
         if (!QFileInfo::exists(path)) recentFiles_->remove(path);
     });
     connect(recentFiles_, &RecentFiles::changed, this,
             [this] { startPage_->setRecentFiles(recentFiles_->paths()); });
-    connect(recentFiles_, &RecentFiles::chosen, this,
-            [this](const QString& path) { openFiles({path}); });
-    connect(startPage_, &StartPage::fileChosen, this,
-            [this](const QString& path) { openFiles({path}); });
+    connect(tabs_, &DocumentTabs::comparisonOpened, recentFiles_,
+            [this](const QStringList& paths) { recentFiles_->add(paths); });
+    const auto openEntry = [this](const QString& entry) {
+        const QStringList files = RecentFiles::filesOf(entry);
+        files.size() > 1 ? openComparison(files) : openFiles(files);
+    };
+    connect(recentFiles_, &RecentFiles::chosen, this, openEntry);
+    connect(startPage_, &StartPage::fileChosen, this, openEntry);
     connect(startPage_, &StartPage::openRequested, this, &MainWindow::askForFiles);
     connect(startPage_, &StartPage::compareRequested, this, &MainWindow::askForComparison);
+    connect(startPage_, &StartPage::sampleRequested, this, &MainWindow::openSample);
+    connect(startPage_, &StartPage::manualRequested, this, &MainWindow::showManual);
     connect(offerBar_, &OfferBar::accepted, this, [this] {
         const std::vector<TracePage*> traces = tabs_->tracePages();
         if (traces.size() >= 2) {
@@ -148,10 +155,21 @@ void MainWindow::openFiles(const QStringList& paths) {
     if (!paths.isEmpty()) settings_.setFolder(QFileInfo(paths.front()).absolutePath());
 }
 
+void MainWindow::openComparison(const QStringList& paths) {
+    std::vector<std::filesystem::path> files;
+    for (const QString& path : paths) files.emplace_back(path.toStdString());
+    tabs_->openComparison(files);
+}
+
 void MainWindow::adoptDocument(DocumentPage* page) {
     page->setTheme(theme_);
-    for (TimelineView* timeline : page->timelines())
+    for (TimelineView* timeline : page->timelines()) {
         timeline->addActions(actions_->timelineActions());
+        connect(timeline, &TimelineView::nameWanted, searchBar_, [this](const QString& name) {
+            searchBar_->edit().setText(name);
+            searchBar_->next();
+        });
+    }
     page->restoreLayout(settings_);
     restoreLook(*page);
     page->setDetailsVisible(actions_->showDetails->isChecked());
@@ -170,6 +188,7 @@ void MainWindow::restoreLook(const DocumentPage& page) const {
     for (TimelineView* timeline : page.timelines()) {
         timeline->setColorMode(settings_.colorMode());
         timeline->setHighlighting(settings_.isHighlighting());
+        timeline->setWheelScrolling(settings_.isWheelScrolling());
         // Tracks of two runs stand under each other, empty or not.
         if (page.timelines().size() == 1)
             timeline->setLeavingOutEmpty(settings_.isLeavingOutEmpty());
@@ -179,10 +198,12 @@ void MainWindow::restoreLook(const DocumentPage& page) const {
 void MainWindow::keepLook(const TimelineView& timeline) {
     if (timeline.colorMode() == settings_.colorMode() &&
         timeline.isHighlighting() == settings_.isHighlighting() &&
+        timeline.isWheelScrolling() == settings_.isWheelScrolling() &&
         (timeline.hasCompanion() || timeline.isLeavingOutEmpty() == settings_.isLeavingOutEmpty()))
         return;
     settings_.setColorMode(timeline.colorMode());
     settings_.setHighlighting(timeline.isHighlighting());
+    settings_.setWheelScrolling(timeline.isWheelScrolling());
     if (!timeline.hasCompanion()) settings_.setLeavingOutEmpty(timeline.isLeavingOutEmpty());
     for (const DocumentPage* page : tabs_->documents()) restoreLook(*page);
 }
@@ -314,8 +335,8 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 void MainWindow::dropEvent(QDropEvent* event) {
     const QStringList paths = localFiles(*event->mimeData());
     event->acceptProposedAction();
-    if (paths.size() == 2 && tabs_->count() == 0) {
-        tabs_->openComparison({paths[0].toStdString(), paths[1].toStdString()});
+    if (paths.size() == 2 && paths[0] != paths[1] && tabs_->count() == 0) {
+        openComparison(paths);
     } else {
         openFiles(paths);
     }

@@ -40,6 +40,8 @@ class MainWindow : public QMainWindow {
 
     void open(const ViewerOptions& options);
     void openFiles(const QStringList& paths);
+    void openComparison(const QStringList& paths);
+    void openSample();
     void setThemeChoice(ThemeChoice choice);
     void setColorPalette(views::Palette palette);
 

@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QFileDialog>
 #include <QMessageBox>
+#include <QStandardPaths>
 #include <QStatusBar>
 
 #include "app/viewer/DocumentPage.h"
@@ -13,6 +14,7 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
+#include "app/viewer/sampleTrace.h"
 #include "model/format/version.h"
 #include "model/load/TraceFormat.h"
 #include "views/tables/ReportModel.h"
@@ -55,6 +57,15 @@ void MainWindow::connectFileActions() {
 void MainWindow::askForFiles() {
     openFiles(
         QFileDialog::getOpenFileNames(this, tr("Open traces"), settings_.folder(), traceFilter()));
+}
+
+void MainWindow::openSample() {
+    const QString cache = QStandardPaths::writableLocation(QStandardPaths::CacheLocation);
+    const Result<QString> path = sampleTrace(cache + QStringLiteral("/samples"));
+    if (path)
+        tabs_->openTrace(path->toStdString());
+    else
+        QMessageBox::warning(this, tr("Sample"), views::toQString(path.error().sentence));
 }
 
 void MainWindow::askForComparison() {

@@ -15,6 +15,7 @@
 #include "model/live/LiveTrace.h"
 #include "model/values/formatValue.h"
 #include "views/events/EventsPanel.h"
+#include "views/histogram/NamePanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
@@ -48,6 +49,7 @@ PageTools::PageTools(TracePtr trace, TimelineView& timeline, QTabWidget& tables,
       sql_(new PanelTab<SqlPanel>([this] { return makeSql(); },
                                   [](SqlPanel& panel) { return &panel.answer(); })),
       marksPanel_(new PanelTab<MarksPanel>([this] { return makeMarks(); })),
+      name_(new PanelTab<NamePanel>([this] { return makeName(); })),
       store_(new MarkStore(this)),
       marks_(new TimelineMarks(*store_, timeline, this)),
       keeper_(new NotesKeeper(*store_, trace_->path, userNotesFolder(), this)) {
@@ -65,8 +67,9 @@ PageTools::~PageTools() {
 void PageTools::addTabs(QWidget* before) {
     const int place = tables_.indexOf(before);
     tables_.insertTab(place, events_, tr("Events"));
-    tables_.insertTab(place + 1, sql_, tr("SQL"));
-    tables_.insertTab(place + 2, marksPanel_, tr("Marks"));
+    tables_.insertTab(place + 1, name_, tr("One name"));
+    tables_.insertTab(place + 2, sql_, tr("SQL"));
+    tables_.insertTab(place + 3, marksPanel_, tr("Marks"));
 }
 
 EventsPanel& PageTools::events() const {
@@ -77,6 +80,12 @@ SqlPanel& PageTools::sql() const {
 }
 MarksPanel& PageTools::marksPanel() const {
     return marksPanel_->demandPanel();
+}
+NamePanel& PageTools::name() const {
+    return name_->demandPanel();
+}
+LazyTab& PageTools::nameTab() const {
+    return *name_;
 }
 LazyTab& PageTools::eventsTab() const {
     return *events_;
@@ -94,6 +103,7 @@ void PageTools::setTrace(TracePtr trace) {
         events->setTrace(trace_);
         events->setVisibleRange(visibleRange());
     }
+    if (name_->panel()) name_->panel()->setTrace(trace_);
     if (SqlPanel* sql = sql_->panel(); sql && sql->file() != fileToAsk()) sql->setFile(fileToAsk());
 }
 
@@ -135,6 +145,14 @@ MarksPanel* PageTools::makeMarks() {
     connect(panel, &MarksPanel::markActivated, marks_, &TimelineMarks::show);
     panel->setTitle(toQString(trace_->title));
     panel->setRemark(remark_, isRemarkTrouble_);
+    return panel;
+}
+
+NamePanel* PageTools::makeName() {
+    auto* panel = new NamePanel;
+    connect(panel, &NamePanel::eventActivated, &timeline_, &TimelineView::revealEvent);
+    panel->setTrace(trace_);
+    panel->setTheme(theme_);
     return panel;
 }
 
@@ -210,6 +228,7 @@ void PageTools::saveEvents() {
 void PageTools::setTheme(const Theme& theme) {
     theme_ = theme;
     if (sql_->panel()) sql_->panel()->setTheme(theme);
+    if (name_->panel()) name_->panel()->setTheme(theme);
     marks_->setTheme(theme);
 }
 

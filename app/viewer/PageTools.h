@@ -16,6 +16,7 @@ namespace lanescope::views {
 class EventsPanel;
 class MarkStore;
 class MarksPanel;
+class NamePanel;
 class ReportView;
 class SqlPanel;
 class TimelineMarks;
@@ -27,7 +28,8 @@ namespace lanescope::viewer {
 class AppSettings;
 class NotesKeeper;
 
-/// What works beside one timeline: the table of events in view, the SQL page, and the marks.
+/// What works beside one timeline: the table of events in view, everything of one name, the SQL
+/// page, and the marks.
 class PageTools : public QObject {
     Q_OBJECT
 
@@ -41,10 +43,12 @@ class PageTools : public QObject {
     views::EventsPanel& events() const;
     views::SqlPanel& sql() const;
     views::MarksPanel& marksPanel() const;
+    views::NamePanel& name() const;
     // The tabs that hold them.
     views::LazyTab& eventsTab() const;
     views::LazyTab& sqlTab() const;
     views::LazyTab& marksTab() const;
+    views::LazyTab& nameTab() const;
     views::MarkStore& markStore() const { return *store_; }
     views::TimelineMarks& marks() const { return *marks_; }
     NotesKeeper& keeper() const { return *keeper_; }
@@ -65,6 +69,7 @@ class PageTools : public QObject {
     views::EventsPanel* makeEvents();
     views::SqlPanel* makeSql();
     views::MarksPanel* makeMarks();
+    views::NamePanel* makeName();
     void addTabs(QWidget* before);
     void connectMarks();
     TimeRange visibleRange() const;
@@ -79,6 +84,7 @@ class PageTools : public QObject {
     views::PanelTab<views::EventsPanel>* events_;
     views::PanelTab<views::SqlPanel>* sql_;
     views::PanelTab<views::MarksPanel>* marksPanel_;
+    views::PanelTab<views::NamePanel>* name_;
     views::MarkStore* store_;
     views::TimelineMarks* marks_;
     NotesKeeper* keeper_;

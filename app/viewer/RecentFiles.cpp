@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/RecentFiles.h"
 
+#include <QDir>
 #include <QFileInfo>
 #include <QMenu>
+#include <algorithm>
 
 #include "app/viewer/AppSettings.h"
 #include "views/text/plainToolTip.h"
@@ -12,16 +14,41 @@ namespace lanescope::viewer {
 RecentFiles::RecentFiles(AppSettings& settings, QObject* parent)
     : QObject(parent), settings_(settings), paths_(settings.recentFiles().mid(0, maximumCount)) {}
 
-void RecentFiles::add(const QString& path) {
-    const QString absolute = QFileInfo(path).absoluteFilePath();
-    paths_.removeAll(absolute);
-    paths_.prepend(absolute);
+void RecentFiles::add(const QStringList& files) {
+    QStringList absolute;
+    for (const QString& file : files) absolute << QFileInfo(file).absoluteFilePath();
+    const QString entry = absolute.join('\n');
+    paths_.removeAll(entry);
+    paths_.prepend(entry);
     paths_ = paths_.mid(0, maximumCount);
     store();
 }
 
 void RecentFiles::remove(const QString& path) {
-    if (paths_.removeAll(QFileInfo(path).absoluteFilePath()) > 0) store();
+    const QString absolute = QFileInfo(path).absoluteFilePath();
+    const auto isWithIt = [&](const QString& entry) { return filesOf(entry).contains(absolute); };
+    const auto kept = std::remove_if(paths_.begin(), paths_.end(), isWithIt);
+    if (kept == paths_.end()) return;
+    paths_.erase(kept, paths_.end());
+    store();
+}
+
+QStringList RecentFiles::filesOf(const QString& entry) {
+    return entry.split('\n');
+}
+
+QString RecentFiles::textOf(const QString& entry) {
+    QStringList names;
+    QStringList folders;
+    for (const QString& file : filesOf(entry)) {
+        const QFileInfo info(file);
+        names << info.fileName();
+        QString folder = info.absolutePath();
+        if (folder == QDir::homePath() || folder.startsWith(QDir::homePath() + '/'))
+            folder.replace(0, QDir::homePath().size(), QStringLiteral("~"));
+        if (!folders.contains(folder)) folders << folder;
+    }
+    return names.join(tr(" with ")) + QStringLiteral(" – ") + folders.join(QStringLiteral(", "));
 }
 
 void RecentFiles::clear() {
@@ -41,11 +68,11 @@ void RecentFiles::attach(QMenu* menu) {
 
 void RecentFiles::fill(QMenu* menu) {
     menu->clear();
-    for (const QString& path : paths_) {
+    for (const QString& entry : paths_) {
         // A single "&" in a file name would become an underlined letter.
-        QString text = QFileInfo(path).fileName().replace("&", "&&");
-        QAction* action = menu->addAction(text, this, [this, path] { emit chosen(path); });
-        action->setToolTip(views::plainToolTip(path));
+        const QString text = textOf(entry).replace("&", "&&");
+        QAction* action = menu->addAction(text, this, [this, entry] { emit chosen(entry); });
+        action->setToolTip(views::plainToolTip(entry));
     }
     menu->setToolTipsVisible(true);
     menu->setEnabled(!paths_.isEmpty());

@@ -10,7 +10,8 @@ namespace lanescope::viewer {
 
 class AppSettings;
 
-/// The files opened last, in the settings and in a menu.
+/// The files and comparisons opened last, in the settings and in a menu. A comparison is one entry:
+/// its files, a line each.
 class RecentFiles : public QObject {
     Q_OBJECT
   public:
@@ -22,15 +23,22 @@ class RecentFiles : public QObject {
     /// Most recent first.
     const QStringList& paths() const { return paths_; }
     /// Moves `path`, made absolute, to the front.
-    void add(const QString& path);
+    void add(const QString& path) { add(QStringList{path}); }
+    /// The same with a comparison of these files, baseline first.
+    void add(const QStringList& files);
+    /// Also of comparisons with it.
     void remove(const QString& path);
+    /// The files of an entry.
+    static QStringList filesOf(const QString& entry);
+    /// "a.sqlite – ~/runs", "a.sqlite with b.sqlite – ~/runs": names, then where they lie.
+    static QString textOf(const QString& entry);
     void clear();
     /// Keeps `menu` filled from now on.
     void attach(QMenu* menu);
 
   signals:
     void changed();
-    void chosen(const QString& path);
+    void chosen(const QString& entry);
 
   private:
     void store();

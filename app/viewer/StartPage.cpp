@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/StartPage.h"
 
-#include <QFileInfo>
+#include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QIcon>
 #include <QLabel>
@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/viewer/RecentFiles.h"
 #include "views/text/plainToolTip.h"
 
 namespace lanescope::viewer {
@@ -21,6 +22,16 @@ QLabel* dimmed(const QString& text, QWidget* parent) {
     label->setForegroundRole(QPalette::PlaceholderText);
     label->setWordWrap(true);
     return label;
+}
+
+/// To be copied.
+QLabel* commandToRecord(QWidget* parent) {
+    auto* command =
+        new QLabel(QStringLiteral("lanescope record -o run.sqlite -- python train.py"), parent);
+    command->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    command->setTextFormat(Qt::PlainText);
+    command->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    return command;
 }
 
 }  // namespace
@@ -52,6 +63,10 @@ StartPage::StartPage(QWidget* parent)
     open->setObjectName("primary");
     auto* compare = new QPushButton(tr("Compare two runs…"), this);
     auto* buttons = new QHBoxLayout;
+    auto* sample = new QPushButton(tr("Look at a sample"), this);
+    sample->setObjectName("sample");
+    auto* manual = new QPushButton(tr("Manual"), this);
+    manual->setToolTip(tr("How to record, look, explain and compare (F1)"));
     buttons->addWidget(open);
     buttons->addWidget(compare);
     buttons->addStretch();
@@ -68,6 +83,20 @@ StartPage::StartPage(QWidget* parent)
     layout->addWidget(dimmed(tr("or drop files here: traces of “lanescope record”, or files from "
                                 "“nsys export --type sqlite”. Drop two to compare them."),
                              this));
+    layout->addWidget(
+        dimmed(tr("A first look: the card above the timeline says what to change first, "
+                  "and each of its lines leads to its place. Rest on an empty place "
+                  "of a GPU to see why it was idle, click a kernel to see who "
+                  "launched it, right-click it for all else, and press ? for all "
+                  "keys."),
+               this));
+    auto* help = new QHBoxLayout;
+    help->addWidget(sample);
+    help->addWidget(manual);
+    help->addStretch();
+    layout->addLayout(help);
+    layout->addWidget(dimmed(tr("To record, on the GPU server:"), this));
+    layout->addWidget(commandToRecord(this));
     layout->addWidget(recent_);
     // Stretches and no alignment: what is aligned gets no height for lines that wrap.
     auto* centre = new QHBoxLayout;
@@ -81,6 +110,8 @@ StartPage::StartPage(QWidget* parent)
 
     connect(open, &QPushButton::clicked, this, &StartPage::openRequested);
     connect(compare, &QPushButton::clicked, this, &StartPage::compareRequested);
+    connect(sample, &QPushButton::clicked, this, &StartPage::sampleRequested);
+    connect(manual, &QPushButton::clicked, this, &StartPage::manualRequested);
     setRecentFiles({});
 }
 
@@ -93,8 +124,7 @@ void StartPage::setRecentFiles(const QStringList& paths) {
     if (paths.isEmpty()) return;
     recentLayout_->addWidget(dimmed(tr("Recent"), recent_));
     for (const QString& path : paths.mid(0, shownRecentFiles)) {
-        const QFileInfo file(path);
-        auto* button = new QPushButton(file.fileName().replace("&", "&&"), recent_);
+        auto* button = new QPushButton(RecentFiles::textOf(path).replace("&", "&&"), recent_);
         button->setFlat(true);
         button->setCursor(Qt::PointingHandCursor);
         button->setToolTip(views::plainToolTip(path));

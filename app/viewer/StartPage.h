@@ -8,7 +8,8 @@ class QVBoxLayout;
 
 namespace lanescope::viewer {
 
-/// What the window shows while no trace is open: how to open one, and the recent ones.
+/// What the window shows while no trace is open: how to open one, a sample and what to look at in
+/// it, how to record, and the recent ones.
 class StartPage : public QWidget {
     Q_OBJECT
   public:
@@ -19,6 +20,8 @@ class StartPage : public QWidget {
   signals:
     void openRequested();
     void compareRequested();
+    void sampleRequested();
+    void manualRequested();
     void fileChosen(const QString& path);
 
   private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/TracePage.h"
 
+#include <QAction>
 #include <QPlainTextEdit>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -16,14 +17,17 @@
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TableCommands.h"
 #include "app/viewer/TraceTables.h"
+#include "app/viewer/evidence.h"
 #include "model/index/openTrace.h"
 #include "model/trace/healthPlaces.h"
 #include "model/trace/notesOf.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthBar.h"
+#include "views/events/EventsPanel.h"
 #include "views/explain/ExplanationCard.h"
 #include "views/explain/IdleCard.h"
 #include "views/explain/StepStrip.h"
+#include "views/histogram/NamePanel.h"
 #include "views/sql/SqlPanel.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
@@ -32,13 +36,6 @@
 namespace lanescope::viewer {
 
 using namespace views;
-
-namespace {
-
-/// From this width of the page on there is room for details that tell of nothing.
-constexpr int narrowest = 1000;
-
-}  // namespace
 
 TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     : DocumentPage(parent),
@@ -59,6 +56,11 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     tools_ = new PageTools(trace_, *timeline_, *tables_, &tables_->hitTab(), this);
     tableCommands_ = new TableCommands(*tables_, this);
     connect(tableCommands_, &TableCommands::shown, this, &DocumentPage::tablesWanted);
+    copyEvidence_ = new QAction(tr("Copy as &evidence"), this);
+    copyEvidence_->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
+    copyEvidence_->setToolTip(tr("Picture, numbers and query of what is selected or seen"));
+    connect(copyEvidence_, &QAction::triggered, this, [this] { copyEvidence(*this); });
+    offerTables();
     details_->setTrace(trace_);
     showHealth();
     setFocusProxy(timeline_);
@@ -109,6 +111,7 @@ void TracePage::arrange() {
     layout->addWidget(healthBar_);
     layout->addWidget(&guide_->card());
     layout->addWidget(whole_, 1);
+    setTabOrder(timeline_, &guide_->strip());
 }
 
 void TracePage::connectParts() {
@@ -147,6 +150,20 @@ void TracePage::connectParts() {
     connect(timeline_->visibleRange(), &VisibleRange::changed, this, followView);
 }
 
+/// What the menu of a slice leads to.
+void TracePage::offerTables() {
+    timeline_->setTablesOffered(true);
+    connect(timeline_, &TimelineView::histogramWanted, this, [this](EventRef event) {
+        showTable(&tools_->nameTab());
+        tools_->name().showNameOf(event);
+    });
+    connect(timeline_, &TimelineView::listWanted, this, [this](EventRef event) {
+        showTable(&tools_->eventsTab());
+        timeline_->revealEvent(event);
+        tools_->events().selectEvent(event);
+    });
+}
+
 void TracePage::showHealth() {
     healthBar_->setNotes(notesOf(*trace_));
     healthBar_->setPlaceKnown(
@@ -167,7 +184,7 @@ void TracePage::showTable(QWidget* table) {
 }
 
 QList<QAction*> TracePage::commands() const {
-    return tableCommands_->actions() + guide_->actions();
+    return tableCommands_->actions() + guide_->actions() + QList{copyEvidence_};
 }
 
 std::vector<FinderEntry> TracePage::places() const {
@@ -193,10 +210,10 @@ void TracePage::setDetailsVisible(bool isVisible) {
     updateDetails();
 }
 
-/// In a narrow window they take their room only while they tell of something.
+/// They take their room only while they tell of something.
 void TracePage::updateDetails() {
     const bool tellsOfSomething = timeline_->selectedEvent().isValid() || timeline_->hasGapMark();
-    side_->setVisible(hasDetails_ && (tellsOfSomething || width() >= narrowest));
+    side_->setVisible(hasDetails_ && tellsOfSomething);
 }
 
 void TracePage::resizeEvent(QResizeEvent* event) {

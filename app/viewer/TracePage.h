@@ -71,6 +71,7 @@ class TracePage : public DocumentPage {
     void connectParts();
     void showHealth();
     void watchIndex();
+    void offerTables();
 
     TracePtr trace_;
     views::TimelineView* timeline_;
@@ -81,6 +82,7 @@ class TracePage : public DocumentPage {
     PageTools* tools_ = nullptr;
     RunGuide* guide_ = nullptr;
     TableCommands* tableCommands_ = nullptr;
+    QAction* copyEvidence_ = nullptr;
     LiveBar* liveBar_ = nullptr;
     bool hasDetails_ = true;
     bool hasOwnSizes_ = false;

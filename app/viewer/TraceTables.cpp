@@ -87,7 +87,7 @@ void TraceTables::chooseFirst() {
     if (trace_->memcpys.size() > 0)
         setCurrentWidget(bandwidth_);
     else if (trace_->nvtx.size() > 0)
-        setCurrentWidget(tabOf("nvtx_sum"));
+        setCurrentWidget(tabOf("nvtx_sum:family"));
     else if (trace_->apiCalls.size() > 0)
         setCurrentWidget(tabOf("cuda_api_sum"));
 }

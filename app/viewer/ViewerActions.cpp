@@ -116,6 +116,7 @@ void ViewerActions::fillMenus(QMenuBar* bar) {
 
     QMenu* edit = add(tr("&Edit"));
     edit->addActions({find, findNext, findPrevious});
+    addTimelineActions(edit, TimelineCommand::Menu::Edit);
 
     QMenu* view = add(tr("&View"));
     addTimelineActions(view, TimelineCommand::Menu::View);

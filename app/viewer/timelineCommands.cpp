@@ -43,7 +43,27 @@ void stepRowHeight(TimelineView& timeline, int step) {
 using Menu = TimelineCommand::Menu;
 using View = TimelineView;
 
+std::vector<TimelineCommand> editCommands() {
+    return {
+        {Menu::Edit,
+         tr("&Copy what is selected"),
+         {Qt::CTRL | Qt::Key_C},
+         [](View& view) { view.copySelected(); },
+         {},
+         true},
+        {Menu::Edit,
+         tr("Select the event's time as &range"),
+         {Qt::Key_R},
+         [](View& view) { view.selectTimeOfEvent(); }},
+    };
+}
+
 std::vector<TimelineCommand> viewCommands() {
+    TimelineCommand wheel{Menu::View, tr("&Wheel scrolls the tracks"), {}, [](View& view) {
+                              view.setWheelScrolling(!view.isWheelScrolling());
+                          }};
+    wheel.startsGroup = true;
+    wheel.isOn = [](const View& view) { return view.isWheelScrolling(); };
     return {
         {Menu::View,
          tr("Show the &whole trace"),
@@ -99,6 +119,7 @@ std::vector<TimelineCommand> viewCommands() {
          tr("&Clear the selection"),
          {Qt::Key_Escape},
          [](View& view) { view.clearSelection(); }},
+        wheel,
     };
 }
 
@@ -246,6 +267,12 @@ std::vector<TimelineCommand> trackCommands() {
          {},
          false,
          true},
+        {Menu::Tracks,
+         tr("Un&do what was done to the tracks"),
+         {Qt::Key_U},
+         [](View& view) { view.undoArrangement(); },
+         {},
+         true},
         {Menu::Tracks, tr("Arran&ge as at first"), {}, [](View& view) { view.arrangeAsAtFirst(); }},
         {Menu::Tracks,
          tr("&Taller rows"),
@@ -268,7 +295,8 @@ std::vector<TimelineCommand> trackCommands() {
 
 std::vector<TimelineCommand> timelineCommands() {
     std::vector<TimelineCommand> commands;
-    for (auto& part : {viewCommands(), goCommands(), trackCommands(), colourCommands()})
+    for (auto& part :
+         {editCommands(), viewCommands(), goCommands(), trackCommands(), colourCommands()})
         commands.insert(commands.end(), part.begin(), part.end());
     return commands;
 }

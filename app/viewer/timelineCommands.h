@@ -15,7 +15,7 @@ namespace lanescope::viewer {
 
 /// Something that menus, keys and the finder do to a timeline.
 struct TimelineCommand {
-    enum class Menu { View, Go, Tracks, Colour };
+    enum class Menu { Edit, View, Go, Tracks, Colour };
     Menu menu = Menu::View;
     QString text;  ///< With a mnemonic.
     QList<QKeySequence> keys;

@@ -34,6 +34,7 @@ struct StepPattern {
     StepPart part = StepPart::Compute;
     int64_t partExcessNs = 0;        ///< The part's share of the excess, in means: the greatest.
     std::vector<uint32_t> affected;  ///< Places of these steps in the series; of `Drift` its end.
+    bool operator==(const StepPattern&) const = default;
 };
 
 /// The pattern of a series of steps of one run, in their order; nothing if there is none. At least

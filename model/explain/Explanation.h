@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/compare/RunSummary.h"
+#include "model/compare/stepPatterns.h"
 #include "model/explain/rules.h"
 
 namespace lanescope::explain {
@@ -27,6 +28,8 @@ struct Finding {
     double countPerStep = 0;  ///< Of the contributor; 0 if that says nothing.
     /// When to look, on the clock of the trace: the longest step if that tells anything.
     std::optional<int64_t> atNs;
+    /// Of `StepPattern`: which steps it is about.
+    std::optional<compare::StepPattern> pattern;
     std::string sentence;  ///< For people.
     bool operator==(const Finding&) const = default;
 };

@@ -57,7 +57,7 @@ class Explainer {
     }
 
     void find() {
-        findLateRank();
+        if (!findLateRank()) findUnbalancedRanks();
         findPart(Rule::InputData, StepPart::DataLoading, leastShare);
         areAllocationsTold_ = findAllocations();
         findPart(Rule::HostSynchronization, StepPart::Synchronization, leastShare);
@@ -69,6 +69,7 @@ class Explainer {
             findPart(Rule::ExposedCommunication, StepPart::ExposedCommunication,
                      leastCommunicationShare);
         findOddSteps();
+        findPattern();
     }
 
     const WorkerSummary& summary() const { return run_.workers[critical_->worker]; }
@@ -101,8 +102,12 @@ class Explainer {
     /// The contributor with most exposed time of those that `holds`; null if there is none.
     template <class Holds>
     const Contributor* greatest(Holds holds) const {
+        return greatestOf(summary(), holds);
+    }
+    template <class Holds>
+    static const Contributor* greatestOf(const WorkerSummary& worker, Holds holds) {
         const Contributor* most = nullptr;
-        for (const Contributor& each : summary().contributors)
+        for (const Contributor& each : worker.contributors)
             if (each.kind != ContributorKind::Others && holds(each) &&
                 (most == nullptr || each.exposedNs > most->exposedNs))
                 most = &each;
@@ -153,18 +158,60 @@ class Explainer {
 
     /// The critical worker is the one that waits least. What the rank that waits least of all
     /// others waits more than it is what all of them could save, were it as fast as that one.
-    void findLateRank() {
+    bool findLateRank() {
         const auto togetherNs = [](const WorkerParts& each) { return each.meanNs - ownNs(each); };
         int64_t leastNs = INT64_MAX;
         for (const WorkerParts& each : made_.workers)
             if (each.worker != critical_->worker) leastNs = std::min(leastNs, togetherNs(each));
-        if (leastNs == INT64_MAX || !run_.workers[critical_->worker].rank) return;
+        if (leastNs == INT64_MAX || !run_.workers[critical_->worker].rank) return false;
         Finding* late = add(Rule::LateRank, leastNs - togetherNs(*critical_), leastShare, nullptr);
-        if (late == nullptr) return;
+        if (late == nullptr) return false;
         const StepPart part = partThatIsLonger();
         if (const Contributor* main =
                 greatest([part](const Contributor& each) { return each.part == part; }))
             name(*late, *main);
+        return true;
+    }
+
+    /// Where several ranks differ no single one is waited for by all others, and yet all wait for
+    /// those with most to do. Spread evenly, a step would compute as long as the mean of them.
+    void findUnbalancedRanks() {
+        if (made_.workers.size() < 2 || !summary().rank) return;
+        int64_t sumNs = 0;
+        for (const WorkerParts& each : made_.workers) sumNs += each.parts[StepPart::Compute];
+        const int64_t meanNs = sumNs / static_cast<int64_t>(made_.workers.size());
+        const auto isCompute = [](const Contributor& each) {
+            return each.part == StepPart::Compute;
+        };
+        add(Rule::UnbalancedRanks, critical_->parts[StepPart::Compute] - meanNs, leastShare,
+            greatest(isCompute));
+    }
+
+    /// Of any rank: one that is late in a few steps waits for others in the rest, and is not the
+    /// critical one. What all ranks do because one of them does is that one's.
+    void findPattern() {
+        std::optional<StepPattern> worst;
+        uint32_t where = 0;
+        for (uint32_t worker = 0; worker < run_.workers.size(); ++worker) {
+            auto found = patternOf(run_.workers[worker].steps, run_.workers.size());
+            if (!found || groupOf(found->part) == PartGroup::Collectives || found->costNs <= 0)
+                continue;
+            if (worst && worst->costNs >= found->costNs) continue;
+            worst = std::move(found);
+            where = worker;
+        }
+        if (!worst) return;
+        Finding* finding = add(Rule::StepPattern, worst->costNs, leastOddShare, nullptr);
+        if (finding == nullptr) return;
+        const WorkerSummary& worker = run_.workers[where];
+        finding->worker = where;
+        finding->atNs = worker.steps[worst->affected.front()].startNs;
+        const auto isIts = [&](const Contributor& each) { return each.part == worst->part; };
+        if (const Contributor* main = greatestOf(worker, isIts)) {
+            finding->contributor = main->name;
+            finding->path = main->path;
+        }
+        finding->pattern = std::move(worst);
     }
 
     /// In which part the critical worker exceeds the median of the others most.

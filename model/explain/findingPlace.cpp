@@ -47,7 +47,9 @@ Result<FindingPlace> placeOf(const Trace& trace, const RunSummary& run, const Fi
         return fail("{} has no steps of {} any more; open it again.", trace.title, summary.label());
     const WorkerTimeline timeline = workers->timelineOf(*worker);
     const std::vector<TimeRange> steps =
-        finding.rule == Rule::OddSteps ? std::vector{place.step} : rangesOf(*worker);
+        finding.rule == Rule::OddSteps || finding.rule == Rule::StepPattern
+            ? std::vector{place.step}
+            : rangesOf(*worker);
     WorkerTimeline::Piece longest;
     timeline.splitInTime(steps, [&](const WorkerTimeline::Piece& piece) {
         const Contributor& each = timeline.contributors()[piece.contributor];

@@ -64,6 +64,19 @@ constexpr RuleFacts rules[]{
      "Streams that wait for each other, tiny kernels one behind the other, or too little work a "
      "launch: fuse, or use CUDA graphs.",
      ""},
+    {"step_pattern",
+     "Some steps of a rank take longer in an order (every third, from one on, ever longer) and "
+     "cost "
+     "at least 1 % of the mean step.",
+     "Look at one of them beside its neighbour: what runs only every so often, or since then?",
+     "SELECT text, start, end - start AS ns FROM NVTX_EVENTS WHERE text LIKE '%step%' ORDER BY "
+     "start"},
+    {"unbalanced_ranks",
+     "One rank computes for longer than the mean of all by at least 3 % of the step.",
+     "Give all ranks as much work: experts by load, sequences by length, layers by cost.",
+     "SELECT k.globalPid, s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
+     "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName GROUP BY 1, 2 ORDER BY "
+     "ns DESC LIMIT 40"},
 };
 static_assert(std::size(rules) == ruleCount);
 

@@ -22,8 +22,10 @@ enum class Rule : uint8_t {
     OddSteps,
     Memsets,
     QueuedIdle,
+    StepPattern,
+    UnbalancedRanks,
 };
-inline constexpr size_t ruleCount = static_cast<size_t>(Rule::QueuedIdle) + 1;
+inline constexpr size_t ruleCount = static_cast<size_t>(Rule::UnbalancedRanks) + 1;
 
 /// A rule as people and programs know it.
 struct RuleFacts {

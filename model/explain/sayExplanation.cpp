@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "model/compare/shownNumbers.h"
@@ -169,8 +170,54 @@ class Words {
                 return fmt::format(
                     "The GPU is idle {} though its work was launched in time: mostly {}{}.", time,
                     what, where(finding));
+            case Rule::StepPattern:
+                return pattern(finding);
+            case Rule::UnbalancedRanks:
+                return fmt::format("{} computes {} longer than the mean of all ranks: mostly {}{}.",
+                                   worker(finding.worker).label(), time, what, where(finding));
         }
         return {};
+    }
+
+    /// "rank 2, GPU 2: every third step takes 13.900 ms longer ...".
+    std::string pattern(const Finding& finding) const {
+        const StepPattern& found = *finding.pattern;
+        std::string which;
+        switch (found.kind) {
+            case PatternKind::Period:
+                which = fmt::format("every {} step, from {} on, takes", ordinal(found.period),
+                                    found.firstNumber);
+                break;
+            case PatternKind::Level:
+                which = fmt::format("steps from {} on take", found.firstNumber);
+                break;
+            case PatternKind::TwoModes:
+                which = fmt::format("{} of the steps, in no order, take", percent(found.share));
+                break;
+            case PatternKind::Drift:
+                which = "steps grow all the way, at the end they take";
+                break;
+        }
+        std::string text =
+            fmt::format("{}: {} {} longer, {} in the mean: {}", worker(finding.worker).label(),
+                        which, timeText(static_cast<double>(found.excessNs)),
+                        timeText(static_cast<double>(finding.mostGainNs)), name(found.part));
+        if (!finding.contributor.empty())
+            text += fmt::format(", mostly {}{}", shortContributorName(finding.contributor),
+                                where(finding));
+        return text + ".";
+    }
+    static std::string ordinal(int64_t number) {
+        static constexpr std::array<std::string_view, 4> words{"second", "third", "fourth",
+                                                               "fifth"};
+        if (number >= 2 && number < 2 + static_cast<int64_t>(words.size()))
+            return std::string(words[static_cast<size_t>(number - 2)]);
+        const int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
+        return fmt::format("{}{}", number,
+                           last == 1   ? "st"
+                           : last == 2 ? "nd"
+                           : last == 3 ? "rd"
+                                       : "th");
     }
 
     std::string oddSteps(const Finding& finding, const std::string& time) const {

@@ -35,6 +35,7 @@ extern const Report nvlinkByRangeReport;
 extern const Report nvlinkSummaryReport;
 extern const Report nvprofGpuTraceReport;
 extern const Report nvprofSummaryReport;
+extern const Report nvtxFamilySummaryReport;
 extern const Report nvtxGpuProjectionSummaryReport;
 extern const Report nvtxPushPopSummaryReport;
 extern const Report nvtxStartEndSummaryReport;

@@ -116,6 +116,29 @@ class TestReports : public QObject {
         QCOMPARE(real(table.rows[0][0]), 80.0);
     }
 
+    void rangesThatDifferInNumbersAreOneFamily() {
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread();
+        for (int64_t step = 0; step < 54; ++step) {
+            const int64_t startNs = 1'000 * step;
+            builder.addNvtx(thread, "step " + std::to_string(step), startNs, startNs + 900);
+            builder.addNvtx(thread, "layer 7", startNs, startNs + 100);
+        }
+        builder.addNvtx(thread, "step 3", 90'000, 90'500, NvtxStyle::PushPop, "Other");
+        const TracePtr trace = builder.finish();
+        QCOMPARE(report(*trace, "nvtx_sum").rows.size(), size_t{56});
+        const ReportTable table = report(*trace, "nvtx_sum:family");
+        QCOMPARE(table.rows.size(), size_t{3});
+        QCOMPARE(whole(table.rows[0][1]), int64_t{54 * 900});
+        QCOMPARE(whole(table.rows[0][2]), int64_t{54});
+        QCOMPARE(text(table.rows[0][8]), std::string("54"));
+        QCOMPARE(text(table.rows[0][9]), std::string("step #"));
+        QCOMPARE(table.searches[0], std::string("step "));
+        // One alone keeps its number.
+        QCOMPARE(text(table.rows[1][9]), std::string("layer 7"));
+        QCOMPARE(text(table.rows[2][10]), std::string("Other"));
+    }
+
     void rangeSummariesTellStylesAndDomainsApart() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
@@ -132,6 +155,9 @@ class TestReports : public QObject {
         QCOMPARE(text(all.rows[1][9]), std::string("Other:step"));
         QCOMPARE(text(all.rows[2][9]), std::string(":load"));
         QCOMPARE(text(all.rows[2][8]), std::string("StartEnd"));
+        const ReportTable families = report(*trace, "nvtx_sum:family");
+        QCOMPARE(families.rows.size(), size_t{3});
+        QCOMPARE(text(families.rows[0][8]), std::string("1"));
         const ReportTable pushed = report(*trace, "nvtx_pushpop_sum");
         QCOMPARE(pushed.rows.size(), size_t{2});
         QCOMPARE(pushed.columns[8].name, std::string("Range"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "model/explain/RuleCondition.h"
@@ -202,6 +203,62 @@ class TestExplain : public QObject {
         QCOMPARE(explanation.findings[0].mostGainNs, 5 * ms);
         made.run().workers[0].outliers[0].excessNs = 5 * ms;
         QVERIFY(rulesOf(made).empty());
+    }
+
+    void aPatternIsFoundOnTheRankThatHasIt() {
+        MadeRun made(2);
+        made.add(1, contributor(StepPart::DataLoading, ContributorKind::Idle, "outside CUDA", 0),
+                 1 * ms);
+        const auto lengthened = [&](int64_t every, int64_t excessNs) {
+            MadeRun with = made;
+            auto& steps = with.run().workers[1].steps;
+            const StepSummary like = steps.front();
+            steps.clear();
+            for (int64_t number = 0; number < 30; ++number) {
+                steps.push_back(like);
+                steps.back().number = number;
+                steps.back().startNs = number * 1'000 * ms;
+                const int64_t moreNs =
+                    (number % every == 0 ? excessNs : 0) + number * 7'919 % 100'000;
+                steps.back().parts[StepPart::DataLoading] += moreNs;
+                steps.back().wallNs += moreNs;
+            }
+            return explain::explain(with.run());
+        };
+        const Explanation third = lengthened(3, 14 * ms);
+        const auto found =
+            std::find_if(third.findings.begin(), third.findings.end(),
+                         [](const Finding& finding) { return finding.rule == Rule::StepPattern; });
+        QVERIFY(found != third.findings.end());
+        QCOMPARE(found->worker, uint32_t{1});
+        QCOMPARE(found->pattern->period, int64_t{3});
+        QVERIFY(std::abs(found->mostGainNs - 14 * ms / 3) < ms / 5);
+        QCOMPARE(*found->atNs, int64_t{0});
+        for (const char* part : {"rank 1", "every third step", "data loading", "outside CUDA"})
+            QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
+        for (const Finding& finding : lengthened(3, ms / 10).findings)
+            QVERIFY(finding.rule != Rule::StepPattern);
+    }
+
+    void unevenComputeIsToldWhereNoOneRankIsLate() {
+        MadeRun made(4);
+        const std::array<int64_t, 4> moreNs{0, 10 * ms, 29 * ms, 30 * ms};
+        for (size_t rank = 0; rank < 4; ++rank) {
+            made.add(rank, contributor(StepPart::Compute, ContributorKind::Kernel, "expert", 0),
+                     moreNs[rank]);
+            made.add(
+                rank,
+                contributor(StepPart::WaitingForRanks, ContributorKind::Collective, "AllReduce", 0),
+                30 * ms - moreNs[rank]);
+        }
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), std::vector{Rule::UnbalancedRanks});
+        const Finding& finding = explanation.findings.front();
+        QCOMPARE(finding.worker, uint32_t{3});
+        QCOMPARE(finding.mostGainNs, 30 * ms - 69 * ms / 4);
+        QVERIFY2(finding.sentence.find("rank 3, GPU 3 computes") != std::string::npos,
+                 finding.sentence.c_str());
+        QVERIFY(rulesOf(explain::explain(made.run(), {Rule::UnbalancedRanks})).empty());
     }
 
     void partsSumToTheStepAndFindingsAreSorted() {

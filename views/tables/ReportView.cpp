@@ -55,6 +55,8 @@ void ReportView::build() {
     filter_->setSourceModel(model_);
     filterEdit_->setPlaceholderText(tr("Filter rows"));
     filterEdit_->setAccessibleName(tr("Filter rows"));
+    // Tab leads on to the next part of the window; arrows walk the cells.
+    table_->setTabKeyNavigation(false);
     table_->setAccessibleName(tr("Report"));
     filterEdit_->setClearButtonEnabled(true);
     filterEdit_->setMaximumWidth(360);

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/tables/SelectionPanel.h"
 
+#include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QSplitter>
+#include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <string>
 
 #include "model/select/SelectionStatistics.h"
@@ -18,6 +22,8 @@ namespace {
 
 /// Of kernels, of API calls and so on.
 constexpr size_t mostNames = 10;
+constexpr int mostGroups = 64;
+constexpr int longestGroup = 60;
 
 }  // namespace
 
@@ -30,11 +36,13 @@ SelectionPanel::SelectionPanel(QWidget* parent)
     : QWidget(parent),
       job_(new LatestJob(this)),
       headline_(new WrappedLabel(this)),
+      tracksButton_(new QToolButton(this)),
       splitter_(new QSplitter(this)),
       names_(new ReportView(this)),
       copies_(new ReportView(this)) {
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     headline_->setContentsMargins(8, 6, 8, 2);
+    headline_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     names_->setFilterVisible(false);
     copies_->setFilterVisible(false);
     names_->setEmptyText(tr("Nothing lies in the selected range."));
@@ -49,7 +57,14 @@ SelectionPanel::SelectionPanel(QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addWidget(headline_);
+    tracksButton_->setPopupMode(QToolButton::InstantPopup);
+    tracksButton_->setAccessibleName(tr("Tracks that count"));
+    tracksButton_->setMenu(new QMenu(tracksButton_));
+    auto* top = new QHBoxLayout;
+    top->setContentsMargins(0, 4, 8, 0);
+    top->addWidget(headline_, 1);
+    top->addWidget(tracksButton_, 0, Qt::AlignTop);
+    layout->addLayout(top);
     layout->addWidget(splitter_, 1);
     for (const ReportView* view : {names_, copies_})
         connect(view, &ReportView::nameActivated, this, &SelectionPanel::nameActivated);
@@ -59,8 +74,61 @@ SelectionPanel::SelectionPanel(QWidget* parent)
 void SelectionPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
     range_.reset();
+    chosen_.clear();
     job_->cancel();
+    fillTracks();
     refresh();
+}
+
+void SelectionPanel::fillTracks() {
+    QMenu& menu = *tracksButton_->menu();
+    menu.clear();
+    tracksButton_->setText(tr("All tracks"));
+    QAction* all = menu.addAction(tr("All tracks"));
+    connect(all, &QAction::triggered, this, [this] {
+        chosen_.clear();
+        for (QAction* action : tracksButton_->menu()->actions()) action->setChecked(false);
+        tracksButton_->setText(tr("All tracks"));
+        refresh();
+    });
+    menu.addSeparator();
+    int listed = 0;
+    const uint32_t count = trace_ ? static_cast<uint32_t>(trace_->tracks.size()) : 0;
+    for (uint32_t track = 0; track < count && listed < mostGroups; ++track) {
+        const Track& group = trace_->tracks[track];
+        if (group.parent >= 0 || group.kind == TrackKind::CounterGroup) continue;
+        QString text = toQString(group.title).simplified();
+        if (!group.subtitle.empty()) text += ", " + toQString(group.subtitle).simplified();
+        QAction* action = menu.addAction(text.left(longestGroup).replace('&', "&&"));
+        action->setCheckable(true);
+        connect(action, &QAction::triggered, this,
+                [this, track](bool isChosen) { choose(track, isChosen); });
+        ++listed;
+    }
+    tracksButton_->setVisible(listed > 1);
+}
+
+void SelectionPanel::choose(uint32_t track, bool isChosen) {
+    std::erase(chosen_, track);
+    if (isChosen) chosen_.push_back(track);
+    tracksButton_->setText(chosen_.empty()       ? tr("All tracks")
+                           : chosen_.size() == 1 ? toQString(trace_->tracks[chosen_[0]].title)
+                                                 : tr("%1 groups").arg(chosen_.size()));
+    refresh();
+}
+
+std::optional<std::vector<uint32_t>> SelectionPanel::chosenTracks() const {
+    if (chosen_.empty()) return std::nullopt;
+    std::vector<bool> isChosen(trace_->tracks.size(), false);
+    std::vector<uint32_t> tracks;
+    for (uint32_t track = 0; track < trace_->tracks.size(); ++track) {
+        const int32_t parent = trace_->tracks[track].parent;
+        isChosen[track] = parent >= 0
+                              ? isChosen[static_cast<size_t>(parent)]
+                              : std::find(chosen_.begin(), chosen_.end(), track) != chosen_.end();
+        if (isChosen[track]) tracks.push_back(track);
+    }
+    return tracks;
 }
 
 void SelectionPanel::setRange(std::optional<TimeRange> range) {
@@ -88,9 +156,10 @@ void SelectionPanel::refresh() {
     if (!isVisible()) return job_->cancel();
     // Of a range that is being dragged what was counted a moment ago is better than nothing.
     job_->start(
-        [this, trace = trace_, range = *range_]() -> LatestJob::Publish {
+        [this, trace = trace_, range = *range_, tracks = chosenTracks()]() -> LatestJob::Publish {
             Counted counted;
-            const SelectionStatistics statistics = selectionStatistics(*trace, trace->sums, range);
+            const SelectionStatistics statistics =
+                selectionStatistics(*trace, trace->sums, range, tracks);
             counted.headline = selectionHeadline(*trace, statistics);
             counted.names = selectedNames(*trace, statistics, mostNames);
             counted.copies = selectedCopies(statistics);
@@ -106,7 +175,6 @@ void SelectionPanel::showCounted(const Counted& counted) {
                                     "dragging on the ruler; what lies in it is summed up here.")
                                : toQString(counted.headline));
     splitter_->setVisible(!isEmpty);
-    if (isEmpty) layout()->setAlignment(headline_, Qt::AlignTop);
     names_->setTable(counted.names);
     copies_->setTable(counted.copies);
     if (!isStale_) emit updated();

@@ -3,12 +3,14 @@
 
 #include <QWidget>
 #include <optional>
+#include <vector>
 
 #include "model/format/TimeRange.h"
 #include "model/trace/Trace.h"
 
 class QLabel;
 class QSplitter;
+class QToolButton;
 
 namespace lanescope::views {
 
@@ -29,6 +31,8 @@ class SelectionPanel : public QWidget {
     ReportView& copies() const { return *copies_; }
     QString headline() const;
     bool isStale() const { return isStale_; }
+    /// Chooses whose slices count: GPUs, processes and the host, each with all that stands in it.
+    QToolButton& tracksButton() const { return *tracksButton_; }
 
   signals:
     /// What is shown belongs to the trace and range set last.
@@ -42,12 +46,18 @@ class SelectionPanel : public QWidget {
     struct Counted;
     void refresh();
     void showCounted(const Counted& counted);
+    void fillTracks();
+    void choose(uint32_t track, bool isChosen);
+    /// The chosen groups with all that stands in them; nothing for all tracks.
+    std::optional<std::vector<uint32_t>> chosenTracks() const;
 
     TracePtr trace_;
     std::optional<TimeRange> range_;
     bool isStale_ = false;
     LatestJob* job_;
     QLabel* headline_;
+    QToolButton* tracksButton_;
+    std::vector<uint32_t> chosen_;  ///< Top tracks; empty for all.
     QSplitter* splitter_;
     ReportView* names_;
     ReportView* copies_;

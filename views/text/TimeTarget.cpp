@@ -71,9 +71,10 @@ std::optional<int64_t> sum(int64_t one, int64_t other) {
 }
 
 Error noTime(std::string_view text) {
-    return Error{"\"" + std::string(text.substr(0, 40)) +
-                 "\" is no time; write 1.5 s, +350 us, 50 %, 12:34:56, #step 12, or a range such "
-                 "as 1.2s..1.4s."};
+    return Error{
+        "\"" + std::string(text.substr(0, 40)) +
+        "\" is no time; write 1.5 s, +350 us, 50 %, 12:34:56, step 12, slowest, or a range "
+        "such as 1.2s..1.4s."};
 }
 
 /// "12:34:56.7", with or without "2026-11-21 " or "2026-11-21T" before it; nothing for other texts.
@@ -147,8 +148,16 @@ Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, i
     return *timeNs;
 }
 
+/// "step 12", "it 12": a word, then a number.
+bool isNamedStep(std::string_view text) {
+    const auto isDigit = [](char letter) { return letter >= '0' && letter <= '9'; };
+    constexpr std::string_view noWord = "0123456789.+-#:%";
+    return !text.empty() && noWord.find(text.front()) == std::string_view::npos &&
+           isDigit(text.back());
+}
+
 Result<TimeTarget> parseStep(std::string_view text) {
-    std::string_view number = trimmed(text.substr(1));
+    std::string_view number = trimmed(text);
     const size_t last = number.find_last_not_of("0123456789");
     const size_t digits = last == std::string_view::npos ? 0 : last + 1;
     TimeTarget target;
@@ -164,13 +173,19 @@ Result<TimeTarget> parseStep(std::string_view text) {
 
 Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& context) {
     text = trimmed(text);
-    if (!text.empty() && text.front() == '#') return parseStep(text);
+    if (!text.empty() && text.front() == '#') return parseStep(text.substr(1));
+    if (isNamedStep(text)) return parseStep(text);
+    if (text == "slowest" || text == "slowest step") {
+        TimeTarget target;
+        target.isSlowestStep = true;
+        return target;
+    }
     const TimeRange visible = context.visible;
     const int64_t middleNs = visible.startNs + visible.durationNs() / 2;
     const size_t dots = text.find("..");
     const auto first = parseMoment(text.substr(0, dots), context, middleNs);
     if (!first) return fail(first.error());
-    TimeTarget target{{*first, *first}, {}, {}};
+    TimeTarget target{{*first, *first}, {}, {}, false};
     if (dots != std::string_view::npos) {
         const auto second = parseMoment(text.substr(dots + 2), context, *first);
         if (!second) return fail(second.error());

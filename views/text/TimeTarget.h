@@ -17,7 +17,8 @@ struct TimeTarget {
     /// for those that are found by themselves.
     std::optional<int64_t> step;
     std::string stepName;
-    bool isMoment() const { return !step && range.isEmpty(); }
+    bool isSlowestStep = false;  ///< The step that takes longest, whatever its number.
+    bool isMoment() const { return !step && !isSlowestStep && range.isEmpty(); }
 };
 
 /// What a typed time is about. All in the time of the trace.
@@ -35,6 +36,8 @@ struct TimeContext {
 ///     12:34:56.7              the time of day (UTC), with 2026-11-21 before it if need be
 ///     1.2s..1.4s   1.2s..+5ms a range of two such times; the second may count from the first
 ///     #12   #step 12          a step
+///     step 12   it 12         the same; the word may be any that does not begin with a digit
+///     slowest                 the step that takes longest
 /// Units are ns, us, ms, s, min, h. Fails with a sentence for anything else and for what lies
 /// outside the trace. O(length).
 Result<TimeTarget> parseTimeTarget(std::string_view text, const TimeContext& context);

@@ -29,8 +29,10 @@ TimeRuler::TimeRuler(TimelineState& state, QWidget* parent)
     : QWidget(parent), state_(state), rangeDrag_(state) {
     setAttribute(Qt::WA_OpaquePaintEvent);
     setFocusPolicy(Qt::ClickFocus);
+    setMouseTracking(true);
     setToolTip(
         tr("Drag to select a range of time; over the tracks, hold Shift and drag.\n"
+           "Its edges can be dragged; edges of slices are near enough to hit, but with Alt.\n"
            "Wheel: zoom. Shift+wheel: pan. Click: clear the range."));
     const auto repaint = [this] { update(); };
     connect(&state_, &TimelineState::themeChanged, this, repaint);
@@ -125,13 +127,24 @@ void TimeRuler::mousePressEvent(QMouseEvent* event) {
     isPressed_ = true;
     isDragging_ = false;
     pressedX_ = event->pos().x();
-    rangeDrag_.begin(scale().toTimeNs(event->position().x()));
+    const int64_t timeNs = scale().toTimeNs(event->position().x());
+    if (!rangeDrag_.beginAtEdge(timeNs, scale().spanNs(edgeTolerance)))
+        rangeDrag_.begin(timeFor(*event));
 }
 
 void TimeRuler::mouseMoveEvent(QMouseEvent* event) {
+    const bool isEdge =
+        isAtEdge(state_, scale().toTimeNs(event->position().x()), scale().spanNs(edgeTolerance));
+    setCursor(isEdge || isDragging_ ? Qt::SizeHorCursor : Qt::ArrowCursor);
     if (!isPressed_) return;
     isDragging_ = isDragging_ || std::abs(event->pos().x() - pressedX_) > clickTolerance;
-    if (isDragging_) rangeDrag_.moveTo(scale().toTimeNs(event->position().x()));
+    if (isDragging_) rangeDrag_.moveTo(timeFor(*event));
+}
+
+int64_t TimeRuler::timeFor(const QMouseEvent& event) const {
+    const int64_t timeNs = scale().toTimeNs(event.position().x());
+    if (event.modifiers() & Qt::AltModifier) return timeNs;
+    return snapped(state_, timeNs, scale().spanNs(edgeTolerance));
 }
 
 void TimeRuler::mouseReleaseEvent(QMouseEvent*) {

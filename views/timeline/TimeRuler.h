@@ -35,6 +35,8 @@ class TimeRuler : public QWidget {
     QString hoverText() const;
     void paintHoverTime(QPainter& painter) const;
     void moveHoverTime();
+    /// The time under the pointer, or that of an edge of a slice near it.
+    int64_t timeFor(const QMouseEvent& event) const;
     TimeScale scale() const { return state_.scale(width()); }
 
     TimelineState& state_;

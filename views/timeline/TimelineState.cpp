@@ -9,6 +9,18 @@
 #include "views/timeline/matchTracks.h"
 
 namespace lanescope::views {
+namespace {
+
+/// More is not remembered of what was done to the tracks.
+constexpr size_t mostUndone = 100;
+
+/// What can be taken back of an arrangement: the height of rows has keys for both ways.
+TrackArrangement withoutHeight(TrackArrangement arrangement) {
+    arrangement.height = RowHeight::Normal;
+    return arrangement;
+}
+
+}  // namespace
 
 TimelineState::TimelineState(QObject* parent) : QObject(parent) {
     setVisibleRange(nullptr);
@@ -29,6 +41,7 @@ void TimelineState::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
     healthPlaces_ = trace_ ? lanescope::healthPlaces(*trace_) : std::vector<HealthPlace>();
     lowerCounters_ = trace_ ? counterPairs(trace_->counters).lowerOf : std::vector<uint32_t>();
+    undo_.clear();
     layout_.setTracks(trace_ ? std::span<const Track>(trace_->tracks) : std::span<const Track>());
     counterparts_.clear();
     setOtherTrace(nullptr);
@@ -161,11 +174,25 @@ void TimelineState::zoomAt(int64_t timeNs, double factor) {
 }
 
 void TimelineState::arrange(const std::function<void(TrackLayout&)>& change) {
+    TrackArrangement before = withoutHeight(layout_.arrangement());
     layout_.beginChanges();
     change(layout_);
     layout_.endChanges();
+    if (withoutHeight(layout_.arrangement()) != before) {
+        if (undo_.size() == mostUndone) undo_.erase(undo_.begin());
+        undo_.push_back(std::move(before));
+    }
     if (layout_.filter().empty()) filterText_.clear();
     afterLayout();
+}
+
+bool TimelineState::undoArrangement() {
+    if (undo_.empty()) return false;
+    const TrackArrangement before = std::move(undo_.back());
+    undo_.pop_back();
+    layout_.setArrangement(before);
+    afterLayout();
+    return true;
 }
 
 void TimelineState::setMetrics(const LayoutMetrics& metrics) {

@@ -63,6 +63,12 @@ class TimelineState : public QObject {
     void setHoveredName(StringIndex name);
     void setHighlighting(bool isOn);
     bool isHighlighting() const { return isHighlighting_; }
+    /// Whether a wheel over the tracks scrolls them, and zooms with Ctrl; else it zooms.
+    void setWheelScrolling(bool isOn) { isWheelScrolling_ = isOn; }
+    bool isWheelScrolling() const { return isWheelScrolling_; }
+    /// Whether `histogramWanted` and `listWanted` lead anywhere.
+    void setTablesOffered(bool isOn) { hasTables_ = isOn; }
+    bool hasTables() const { return hasTables_; }
     /// Where something of the trace went wrong.
     const std::vector<HealthPlace>& healthPlaces() const { return healthPlaces_; }
     /// What a slice is called on its lane; 0 for values of counters and slices that sum up others.
@@ -79,8 +85,13 @@ class TimelineState : public QObject {
     TimeScale scale(double width) const { return {visible(), width, 0}; }
 
     const TrackLayout& layout() const { return layout_; }
-    /// Changes the layout in any way and says so once.
+    /// Changes the layout in any way and says so once. What that does to folding, order, hidden and
+    /// pinned tracks can be taken back.
     void arrange(const std::function<void(TrackLayout&)>& change);
+    /// Takes back what was done last to the tracks; false if there is nothing.
+    bool undoArrangement();
+    /// What was done until now is not to be taken back.
+    void forgetArrangements() { undo_.clear(); }
     void setMetrics(const LayoutMetrics& metrics);
     void setFolded(uint32_t track, bool isFolded);
     void revealTrack(uint32_t track);
@@ -157,6 +168,10 @@ class TimelineState : public QObject {
     /// The user clicked where nothing is drawn and something is known.
     void emptyPlaceActivated(uint32_t track, int64_t timeNs);
     void hoverTimeChanged();
+    // What the menu of a slice asks for, and others know.
+    void nameWanted(const QString& name);
+    void histogramWanted(lanescope::EventRef event);
+    void listWanted(lanescope::EventRef event);
     void hitsChanged();
     void highlightChanged();
 
@@ -172,12 +187,15 @@ class TimelineState : public QObject {
     Theme theme_ = Theme::light();
     ColorMode colorMode_ = ColorMode::Name;
     bool isHighlighting_ = true;
+    bool isWheelScrolling_ = false;
+    bool hasTables_ = false;
     StringIndex hoveredName_ = 0;
     StringIndex selectedName_ = 0;
     VisibleRange ownRange_;
     QPointer<VisibleRange> sharedRange_;
     int64_t timeOriginNs_ = 0;
     TrackLayout layout_;
+    std::vector<TrackArrangement> undo_;  ///< The latest last.
     std::vector<uint32_t> counterparts_;
     TracePtr otherTrace_;
     std::vector<uint32_t> otherLowerCounters_;

@@ -65,6 +65,9 @@ TimelineView::TimelineView(QWidget* parent)
     connect(state_.get(), &TimelineState::emptyPlaceActivated, this,
             &TimelineView::emptyPlaceActivated);
     connect(state_.get(), &TimelineState::gapMarkChanged, this, &TimelineView::gapMarkChanged);
+    connect(state_.get(), &TimelineState::nameWanted, this, &TimelineView::nameWanted);
+    connect(state_.get(), &TimelineState::histogramWanted, this, &TimelineView::histogramWanted);
+    connect(state_.get(), &TimelineState::listWanted, this, &TimelineView::listWanted);
     connect(history_, &ZoomHistory::changed, this, &TimelineView::historyChanged);
     for (const auto change : {&TimelineState::viewChanged, &TimelineState::layoutChanged,
                               &TimelineState::scrolled, &TimelineState::traceChanged})
@@ -81,7 +84,6 @@ TimelineView::TimelineView(QWidget* parent)
     speak();
     setTabOrder(&filter_->edit(), &filter_->hiddenChip());
     setTabOrder(&filter_->hiddenChip(), labels_);
-    setTabOrder(labels_, this);
     updateMetrics();
     styleScrollBar();
 }

@@ -126,6 +126,18 @@ class TimelineView : public QWidget {
     /// Zooms to the selected event, whatever range is selected; does nothing without one.
     void zoomToEvent();
     void clearSelection();
+    /// The time of the selected event or gap becomes the selected range; if it is that already,
+    /// none is selected any more.
+    void selectTimeOfEvent();
+    /// Puts what is selected on the clipboard; see `copySelection`.
+    void copySelected();
+    /// Takes back what was done last to folding, order, hidden and pinned tracks.
+    void undoArrangement();
+    /// Whether somebody shows what `histogramWanted` and `listWanted` ask for.
+    void setTablesOffered(bool isOn);
+    /// Whether the wheel scrolls the tracks, and zooms with Ctrl; else it zooms.
+    void setWheelScrolling(bool isOn);
+    bool isWheelScrolling() const;
     /// To what was seen before, and back again; see `ZoomHistory`.
     void goBack();
     void goForward();
@@ -188,6 +200,7 @@ class TimelineView : public QWidget {
     const TrackArrangement& firstArrangement() const { return firstArrangement_; }
     /// What is to be seen first, instead of everything there is.
     void setFirstRange(std::optional<TimeRange> range);
+    const std::optional<TimeRange>& firstRange() const { return firstRange_; }
     void showFirstRange();
     /// Order, folding and so on of the tracks, to be kept from run to run.
     TrackArrangement arrangement() const;
@@ -205,6 +218,11 @@ class TimelineView : public QWidget {
     void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
     /// The user clicked an empty place that something is told of.
     void emptyPlaceActivated(uint32_t track, int64_t timeNs);
+    // From the menu of a slice: to search for a name, to see how long and when all of that name
+    // ran, to see an event in the list of events.
+    void nameWanted(const QString& name);
+    void histogramWanted(lanescope::EventRef event);
+    void listWanted(lanescope::EventRef event);
     /// The mark of a gap came or went.
     void gapMarkChanged();
     /// `canGoBack` or `canGoForward` may be another.
@@ -232,6 +250,7 @@ class TimelineView : public QWidget {
     /// Which trace's current track the commands are about.
     TimelineState& trackState() const;
     void arrange();
+    void takeArrangement(const TrackArrangement& arrangement);
     void updateMetrics();
     void updateScrollBar();
     void styleScrollBar();

@@ -12,6 +12,7 @@
 #include "views/timeline/TrackCanvas.h"
 #include "views/timeline/TrackFilterBar.h"
 #include "views/timeline/ZoomHistory.h"
+#include "views/timeline/copySelection.h"
 #include "views/timeline/trackCommands.h"
 
 // What a timeline does on command: for menus, keys and the widgets around it.
@@ -192,12 +193,20 @@ TrackArrangement TimelineView::arrangement() const {
     return state_->layout().arrangement();
 }
 void TimelineView::setArrangement(const TrackArrangement& arrangement) {
+    takeArrangement(arrangement);
+    state_->forgetArrangements();
+}
+void TimelineView::takeArrangement(const TrackArrangement& arrangement) {
     state_->arrange([&](TrackLayout& layout) { layout.setArrangement(arrangement); });
     setRowHeight(arrangement.height);
 }
+void TimelineView::undoArrangement() {
+    // Of two traces what was done to the companion's tracks was done to their counterparts, too.
+    if (!state_->undoArrangement() && companion_) companion_->undoArrangement();
+}
 
 void TimelineView::arrangeAsAtFirst() {
-    setArrangement(firstArrangement_);
+    takeArrangement(firstArrangement_);
     if (companion_) companion_->arrange([](TrackLayout& layout) { layout.setArrangement({}); });
     showFirstRange();
     scrollToTop();
@@ -211,6 +220,32 @@ void TimelineView::setFirstRange(std::optional<TimeRange> range) {
 }
 void TimelineView::showFirstRange() {
     firstRange_ ? showRange(*firstRange_) : fit();
+}
+
+void TimelineView::selectTimeOfEvent() {
+    TimelineState& state = active();
+    if (!state.trace()) return;
+    std::optional<TimeRange> range;
+    if (state.selectedEvent().isValid())
+        range = state.trace()->rangeOf(state.selectedEvent());
+    else if (state.gapMark())
+        range = state.gapMark()->range;
+    if (!range) return;
+    // Ranges are the first trace's.
+    range = range->shifted(state_->timeOrigin() - state.timeOrigin());
+    setSelectedRange(selectedRange() == range ? std::nullopt : range);
+}
+void TimelineView::copySelected() {
+    copySelection(active());
+}
+void TimelineView::setTablesOffered(bool isOn) {
+    state_->setTablesOffered(isOn);
+}
+void TimelineView::setWheelScrolling(bool isOn) {
+    state_->setWheelScrolling(isOn);
+}
+bool TimelineView::isWheelScrolling() const {
+    return state_->isWheelScrolling();
 }
 
 void TimelineView::clearSelection() {

@@ -4,6 +4,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <cmath>
+#include <utility>
 
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/canvasTexts.h"
@@ -68,6 +69,7 @@ void TrackCanvas::setCompanion(TimelineState* companion) {
         watch(*companion);
         connect(companion, &QObject::destroyed, this, [this] {
             hovered_.reset();
+            clicked_.reset();
             companionPainter_.reset();
             companionFlows_.reset();
         });
@@ -106,6 +108,7 @@ void TrackCanvas::invalidate() {
 }
 
 void TrackCanvas::resetPainter() {
+    clicked_.reset();
     painter_.reset(font());
     if (companionPainter_) {
         companionPainter_->reset(font());
@@ -176,7 +179,7 @@ void TrackCanvas::changeEvent(QEvent* event) {
 }
 
 void TrackCanvas::wheelEvent(QWheelEvent* event) {
-    zoomOrPan(*event, state_, scale());
+    zoomOrPan(*event, state_, scale(), true);
     event->accept();
 }
 
@@ -189,7 +192,10 @@ void TrackCanvas::mousePressEvent(QMouseEvent* event) {
     gesture_ = Gesture::Undecided;
     if (isLeft && (event->modifiers() & Qt::ShiftModifier)) {
         gesture_ = Gesture::Mark;
-        rangeDrag_.begin(scale().toTimeNs(event->position().x()));
+        rangeDrag_.begin(timeFor(event->pos(), event->modifiers()));
+    } else if (isLeft && rangeDrag_.beginAtEdge(scale().toTimeNs(event->position().x()),
+                                                scale().spanNs(edgeTolerance))) {
+        gesture_ = Gesture::Mark;
     }
 }
 
@@ -202,7 +208,7 @@ void TrackCanvas::mouseMoveEvent(QMouseEvent* event) {
     if (gesture_ == Gesture::Pan) {
         panTo(event->pos());
     } else if (gesture_ == Gesture::Mark) {
-        rangeDrag_.moveTo(scale().toTimeNs(event->position().x()));
+        rangeDrag_.moveTo(timeFor(event->pos(), event->modifiers()));
     }
     hoverAt(event->pos());
 }
@@ -216,7 +222,8 @@ void TrackCanvas::mouseReleaseEvent(QMouseEvent* event) {
 
 void TrackCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
-    const auto slice = sliceUnder(event->pos());
+    // What the first click selects may have made the canvas narrower.
+    const auto slice = std::exchange(hasClicked_, false) ? clicked_ : sliceUnder(event->pos());
     if (!slice) return;
     const TimeRange range = slice->state->sliceRange(slice->lane, slice->index);
     const int64_t marginNs = std::max<int64_t>(1, range.durationNs()) / 8;
@@ -235,8 +242,11 @@ void TrackCanvas::panTo(QPoint position) {
 }
 
 void TrackCanvas::click(QPoint position) {
+    hasClicked_ = true;
+    clicked_.reset();
     if (followLabel(position)) return;
     const auto slice = sliceUnder(position);
+    clicked_ = slice;
     if (slice)
         return slice->state->setSelectedEvent(slice->state->sliceEvent(slice->lane, slice->index));
     state_.setSelectedEvent({});
@@ -276,7 +286,11 @@ void TrackCanvas::hoverAt(QPoint position) {
     state_.setHoverTime(scale().toTimeNs(position.x()));
 
     const bool isOverLabel = gesture_ != Gesture::Pan && isOnLabel(position);
-    if (gesture_ != Gesture::Pan) setCursor(isOverLabel ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    const bool isEdge = gesture_ == Gesture::Mark || (!isOverLabel && isOnEdge(position));
+    if (gesture_ != Gesture::Pan)
+        setCursor(isOverLabel ? Qt::PointingHandCursor
+                  : isEdge    ? Qt::SizeHorCursor
+                              : Qt::ArrowCursor);
     hovered_ = gesture_ == Gesture::Pan || isOverLabel ? std::nullopt : sliceUnder(position);
     rest_.start();
     hoverRectangle_ = {};

@@ -53,6 +53,7 @@ class TrackCanvas : public QWidget {
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
 
   private:
     struct Slice {
@@ -74,6 +75,9 @@ class TrackCanvas : public QWidget {
     void hoverAt(QPoint position);
     void clearHover();
     void showCard(QPoint position);
+    /// The time at `x`, or that of an edge of a slice near it, unless `modifiers` forbid that.
+    int64_t timeFor(QPoint position, Qt::KeyboardModifiers modifiers) const;
+    bool isOnEdge(QPoint position) const;
     /// Says why there is nothing under the pointer, if that is known.
     void showUnrecorded(QPoint position);
     /// The same of what is known of the empty place under the pointer (`EmptyPlaces`).
@@ -106,6 +110,8 @@ class TrackCanvas : public QWidget {
     int pressedScrollY_ = 0;
     std::optional<QPoint> pointer_;
     std::optional<Slice> hovered_;
+    std::optional<Slice> clicked_;  ///< By the last click: a second one may find it elsewhere.
+    bool hasClicked_ = false;       ///< Since the last double click.
     QRect hoverRectangle_;
     QRect hoveredGap_;
     HoverCard card_;

@@ -63,6 +63,7 @@ QWidget* TopologyPanel::makeFacts() {
     legend_ = plainLabel(page);
     legend_->setForegroundRole(QPalette::PlaceholderText);
     matrixView_ = new QTableView(page);
+    matrixView_->setTabKeyNavigation(false);
     matrixView_->setModel(matrix_);
     matrixView_->setAccessibleName(tr("How each GPU is joined to each other"));
     matrixView_->setFrameShape(QFrame::NoFrame);

@@ -227,6 +227,12 @@ class TestFinder : public QObject {
         QVERIFY(shown.goTo("#step 8"));
         QTRY_VERIFY(!shown.window.goToBar().isVisible());
         QVERIFY(shown.visible().startNs > seventh.startNs);
+        QVERIFY(shown.goTo("step 7"));
+        QTRY_VERIFY(!shown.window.goToBar().isVisible());
+        QCOMPARE(shown.visible(), seventh);
+        QVERIFY(shown.goTo("slowest"));
+        QTRY_VERIFY(!shown.window.goToBar().isVisible());
+        QVERIFY(shown.visible() != seventh);
         QVERIFY(shown.goTo("#step 4711"));
         QTRY_VERIFY(shown.window.goToBar().remark().contains("There is no step 4711"));
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
-#include <QImage>
+#include <QDateTime>
+#include <QFileInfo>
+#include <QPushButton>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -8,8 +10,10 @@
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/RunGuide.h"
+#include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/icons.h"
+#include "app/viewer/sampleTrace.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -80,6 +84,32 @@ class TestFirstSight : public QObject {
         QVERIFY(shown.timeline().tracksArea().height() > size.height() / 3);
     }
 
+    void aSampleIsOneClickFromTheStart() {
+        QTemporaryDir folder;
+        qputenv("XDG_CACHE_HOME", QFile::encodeName(folder.filePath("cache")));
+        AppSettings settings(folder.filePath("settings.ini"));
+        MainWindow window(settings);
+        window.resize(1000, 700);
+        window.show();
+        keepPicture(window, "start-page");
+        auto* sample = window.startPage().findChild<QPushButton*>("sample");
+        QVERIFY(sample && sample->isVisible());
+        QTest::mouseClick(sample, Qt::LeftButton);
+        QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
+        QVERIFY(window.tabs().currentTrace());
+        QVERIFY(window.tabs().currentTrace()->trace()->kernels.size() > 0);
+        QVERIFY(window.tabs().currentTrace()->guide().card().isVisible());
+        // Written once: a second time the same file is there, and not another.
+        const QString path = *sampleTrace(folder.filePath("again"));
+        const QDateTime written = QFileInfo(path).lastModified();
+        QCOMPARE(*sampleTrace(folder.filePath("again")), path);
+        QCOMPARE(QFileInfo(path).lastModified(), written);
+        QVERIFY(QFile(path).resize(10));
+        QVERIFY(sampleTrace(folder.filePath("again")));
+        QVERIFY(QFileInfo(path).size() > 1'000'000);
+        QVERIFY(!sampleTrace("/proc/nowhere"));
+    }
+
     void aGpuShowsItsStreamsByRoleAndNoCounterBeforeThem() {
         Shown shown({1366, 768}, simulatedTraining({.steps = 12, .gpuCount = 1}));
         QVERIFY(shown.wait());
@@ -87,7 +117,8 @@ class TestFirstSight : public QObject {
         const Trace& trace = *shown.page().trace();
         std::vector<std::string> seen;
         for (uint32_t track = 0; track < trace.tracks.size(); ++track)
-            if (!shown.timeline().trackArea(track).isEmpty()) seen.push_back(trace.tracks[track].title);
+            if (!shown.timeline().trackArea(track).isEmpty())
+                seen.push_back(trace.tracks[track].title);
         QVERIFY(seen.size() >= 4);
         QCOMPARE(seen[0], std::string("GPU 0"));
         QCOMPARE(seen[1], std::string("Compute, default stream 7"));

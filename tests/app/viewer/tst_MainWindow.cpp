@@ -276,10 +276,17 @@ class TestMainWindow : public QObject {
         }
     }
 
+    void aFileThatIsOnItsWayIsNotOpenedTwice() {
+        Shown shown;
+        shown.window.openFiles({first_, first_});
+        QCOMPARE(shown.window.tabs().count(), 1);
+    }
+
     void panelsHideAndStayHidden() {
         Shown shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
+        showDetails(shown.window);
         shown.window.actions().showDetails->trigger();
         QVERIFY(!shown.window.tabs().currentTrace()->details().isVisible());
         shown.window.openFiles({second_});
@@ -341,6 +348,7 @@ class TestMainWindow : public QObject {
             window.show();
             window.openFiles({first_});
             QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 20'000));
+            showDetails(window);
             dragHandle(upperSplitter(window), -60);
             sizes = upperSplitter(window).sizes();
             window.close();
@@ -351,6 +359,7 @@ class TestMainWindow : public QObject {
         window.show();
         window.openFiles({first_});
         QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 20'000));
+        showDetails(window);
         QCOMPARE(upperSplitter(window).sizes(), sizes);
     }
 
@@ -444,6 +453,10 @@ class TestMainWindow : public QObject {
     }
 
   private:
+    static void showDetails(MainWindow& window) {
+        window.tabs().currentTrace()->timeline().setSelectedEvent({EventKind::Kernel, 0});
+        QApplication::processEvents();
+    }
     static QSplitter& upperSplitter(MainWindow& window) {
         // The details share their place with those of idle times.
         const QWidget* place = window.tabs().currentTrace()->details().parentWidget();
@@ -451,10 +464,10 @@ class TestMainWindow : public QObject {
     }
     static void dragHandle(QSplitter& splitter, int dx) {
         QWidget* handle = splitter.handle(1);
-        const QPoint grip = handle->rect().center();
+        const QPoint grip = handle->rect().center(), end = grip + QPoint(dx, 0);
         QTest::mousePress(handle, Qt::LeftButton, {}, grip);
-        QTest::mouseMove(handle, grip + QPoint(dx, 0));
-        QTest::mouseRelease(handle, Qt::LeftButton, {}, grip + QPoint(dx, 0));
+        QTest::mouseMove(handle, end);
+        QTest::mouseRelease(handle, Qt::LeftButton, {}, end);
     }
     /// Answers the file dialog that is about to open with `path`; empty cancels it.
     static void chooseInNextDialog(const QString& path) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
+#include <QDir>
 #include <QMenu>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -53,13 +54,30 @@ class TestRecentFiles : public QObject {
         QVERIFY(!menu.isEnabled());
         files.add("/traces/R&D.lanescope");
         QVERIFY(menu.isEnabled());
-        QCOMPARE(menu.actions().front()->text(), QString("R&&D.lanescope"));
+        QCOMPARE(menu.actions().front()->text(), QString("R&&D.lanescope – /traces"));
         QSignalSpy chosen(&files, &RecentFiles::chosen);
         menu.actions().front()->trigger();
         QCOMPARE(chosen.front().front().toString(), QString("/traces/R&D.lanescope"));
         menu.actions().back()->trigger();
         QVERIFY(files.paths().isEmpty());
         QVERIFY(!menu.isEnabled());
+    }
+
+    void aComparisonIsOneEntryWithItsFolders() {
+        QTemporaryDir folder;
+        AppSettings settings(folder.filePath("settings.ini"));
+        RecentFiles files(settings);
+        files.add(QStringList{"/traces/a.sqlite", "/other/b.sqlite"});
+        files.add("/traces/a.sqlite");
+        QCOMPARE(files.paths().size(), 2);
+        const QString entry = files.paths().back();
+        QCOMPARE(RecentFiles::filesOf(entry), QStringList({"/traces/a.sqlite", "/other/b.sqlite"}));
+        QCOMPARE(RecentFiles::textOf(entry), QString("a.sqlite with b.sqlite – /traces, /other"));
+        QCOMPARE(RecentFiles::textOf(QDir::homePath() + "/runs/c.sqlite"),
+                 QString("c.sqlite – ~/runs"));
+        // What is gone is gone with its comparisons.
+        files.remove("/other/b.sqlite");
+        QCOMPARE(files.paths(), QStringList({"/traces/a.sqlite"}));
     }
 
     void settingsRememberThemeAndPanels() {

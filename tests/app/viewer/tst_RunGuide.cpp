@@ -275,7 +275,7 @@ class TestRunGuide : public QObject {
             QVERIFY2(text.contains(part), qPrintable(text));
         QTest::keyClick(&shown.timeline(), Qt::Key_Escape);
         QVERIFY(!shown.timeline().hasGapMark());
-        QVERIFY(shown.page().details().isVisible());
+        QVERIFY(!shown.page().details().isVisible());
         // A link to a neighbour shows what that is.
         QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
         emit shown.guide().idleCard().eventActivated(gap.next);

@@ -209,8 +209,9 @@ class tst_findEvents : public QObject {
             std::vector<ReportTable> tables{selectedNames(*trace, statistics, 10),
                                             selectedCopies(statistics)};
             for (const char* report :
-                 {"cuda_gpu_kern_sum", "cuda_gpu_kern_sum:base", "nvtx_sum", "nvtx_gpu_proj_sum",
-                  "cuda_api_sum", "nccl_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"})
+                 {"cuda_gpu_kern_sum", "cuda_gpu_kern_sum:base", "nvtx_sum", "nvtx_sum:family",
+                  "nvtx_gpu_proj_sum", "cuda_api_sum", "nccl_sum", "cuda_gpu_mem_time_sum",
+                  "cuda_gpu_mem_size_sum"})
                 tables.push_back(*makeReport(*trace, report));
             for (const ReportTable& table : tables) {
                 QCOMPARE(table.searches.size(), table.rows.size());

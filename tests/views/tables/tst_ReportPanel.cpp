@@ -74,6 +74,10 @@ class TestReportPanel : public QObject {
         QCOMPARE(table.rows.size(), size_t(2));
         QCOMPARE(std::get<int64_t>(table.rows[0][0]), trace->kernels.startNs[1]);
         QCOMPARE(std::get<std::string>(table.rows[1][3]), trace->nameOf(events[1]));
+        // Who ran it: equal names are told apart by that.
+        QCOMPARE(std::get<std::string>(table.rows[0][4]).rfind("stream ", 0), size_t(0));
+        QCOMPARE(std::get<int64_t>(table.rows[0][5]), int64_t(0));
+        QCOMPARE(std::get<int64_t>(table.rows[0][6]), int64_t(0));
         const std::vector<EventRef> many(maximumHitRows + 5, events[0]);
         QCOMPARE(hitTable(*trace, many).rows.size(), maximumHitRows);
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
+#include <QMenu>
 #include <QTableView>
 #include <QTest>
 #include <QThreadPool>
+#include <QToolButton>
 
 #include "model/select/SelectionStatistics.h"
 #include "model/select/buildTraceSums.h"
@@ -44,6 +46,41 @@ class tst_SelectionPanel : public QObject {
         QVERIFY(panel.names().model().rowCount() > 5);
         panel.setRange(std::nullopt);
         QTRY_VERIFY(panel.headline().startsWith("Select a range"));
+    }
+
+    void onlyTheChosenTracksCount() {
+        const TracePtr trace = simulatedTraining();
+        SelectionPanel panel;
+        panel.resize(1200, 300);
+        panel.setTrace(trace);
+        panel.show();
+        panel.setRange(trace->range);
+        QTRY_VERIFY(!panel.isStale());
+        const auto kernels = [&] {
+            int64_t count = 0;
+            for (const auto& row : panel.names().model().table().rows)
+                if (std::get<std::string>(row[0]) == "Kernel") ++count;
+            return count;
+        };
+        const auto choose = [&](const QString& start) {
+            for (QAction* action : panel.tracksButton().menu()->actions())
+                if (action->text().startsWith(start)) return action->trigger();
+            QFAIL("no such group");
+        };
+        QVERIFY(kernels() > 0);
+        QVERIFY(panel.headline().contains("GPU 0") && panel.headline().contains("GPU 1"));
+        choose("GPU 1");
+        QTRY_VERIFY(!panel.isStale());
+        QVERIFY(!panel.headline().contains("GPU 0") && panel.headline().contains("GPU 1"));
+        QCOMPARE(panel.tracksButton().text(), QString("GPU 1"));
+        QVERIFY(kernels() > 0);
+        choose("GPU 1");
+        choose("python3");
+        QTRY_VERIFY(!panel.isStale());
+        QCOMPARE(kernels(), int64_t(0));
+        choose("All tracks");
+        QTRY_VERIFY(!panel.isStale());
+        QVERIFY(panel.headline().contains("GPU 0") && kernels() > 0);
     }
 
     void theNamesAreInSight() {

@@ -70,6 +70,13 @@ class TestTimeTarget : public QObject {
         QVERIFY(step && step->step == 12 && step->stepName == "step");
         const auto bare = parseTimeTarget(" # 7", context);
         QVERIFY(bare && bare->step == 7 && bare->stepName.empty());
+        const auto named = parseTimeTarget("it 25", context);
+        QVERIFY(named && named->step == 25);
+        QCOMPARE(named->stepName, "it");
+        QVERIFY(parseTimeTarget("step12", context)->step == 12);
+        QVERIFY(parseTimeTarget("slowest", context)->isSlowestStep);
+        QVERIFY(!parseTimeTarget("slowest", context)->isMoment());
+        QVERIFY(!parseTimeTarget("fastest", context));
         QVERIFY(!parseTimeTarget("#", context));
         QVERIFY(!parseTimeTarget("#step", context));
         QVERIFY(!parseTimeTarget("#step 99999999999999999999", context));

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "tests/support/runTest.h"
+#include "tests/support/settle.h"
+#include "tests/views/timeline/timelineParts.h"
+#include "views/timeline/RangeDrag.h"
+
+using namespace lanescope;
+using namespace lanescope::views;
+
+namespace {
+
+/// The entries of the menu that a right click there brings up, its sections and lines left out.
+QList<QAction*> menuAt(ShownTimeline& shown, QPoint position) {
+    QContextMenuEvent event(QContextMenuEvent::Mouse, position,
+                            shown.canvas()->mapToGlobal(position));
+    QApplication::sendEvent(shown.canvas(), &event);
+    QList<QAction*> entries;
+    // Of menus that were closed before some may still be there.
+    const auto menus = shown.canvas()->findChildren<QMenu*>();
+    if (menus.isEmpty()) return entries;
+    for (QAction* action : menus.back()->actions())
+        if (!action->isSeparator()) entries << action;
+    return entries;
+}
+
+QAction* entryOf(const QList<QAction*>& entries, const QString& start) {
+    for (QAction* entry : entries)
+        if (entry->text().startsWith(start)) return entry;
+    return nullptr;
+}
+
+void closeMenus(ShownTimeline& shown) {
+    for (QMenu* menu : shown.canvas()->findChildren<QMenu*>()) delete menu;
+}
+
+}  // namespace
+
+/// What the hands do with slices, ranges and tracks.
+class TestHands : public QObject {
+    Q_OBJECT
+    SmallTrace small_;
+
+  private slots:
+    void aRightClickOffersWhatASliceCanDo() {
+        ShownTimeline shown(small_.trace);
+        shown.view.setTablesOffered(true);
+        QSignalSpy name(&shown.view, &TimelineView::nameWanted);
+        QSignalSpy list(&shown.view, &TimelineView::listWanted);
+        QSignalSpy histogram(&shown.view, &TimelineView::histogramWanted);
+        const QPoint place = shown.middleOf(small_.first);
+        QList<QAction*> entries = menuAt(shown, place);
+        QCOMPARE(shown.view.selectedEvent(), small_.first);
+        entryOf(entries, "Find all of this name")->trigger();
+        QCOMPARE(name.takeFirst().front().toString(), QString("first_kernel"));
+        entryOf(entries, "Show in the events")->trigger();
+        QCOMPARE(list.takeFirst().front().value<EventRef>(), small_.first);
+        entryOf(entries, "How long and when")->trigger();
+        QCOMPARE(histogram.count(), 1);
+        entryOf(entries, "Select its time as range")->trigger();
+        QCOMPARE(*shown.view.selectedRange(), (TimeRange{100'000, 200'000}));
+        QVERIFY(!entryOf(entries, "What it caused")->isEnabled());
+        entryOf(entries, "Zoom to it")->trigger();
+        QVERIFY(shown.visible().durationNs() < 200'000);
+        entryOf(entries, "What launched it")->trigger();
+        QCOMPARE(shown.view.selectedEvent(), small_.call);
+        closeMenus(shown);
+        // Without tables nothing is offered that would lead nowhere.
+        shown.view.setTablesOffered(false);
+        shown.view.fit();
+        entries = menuAt(shown, place);
+        QVERIFY(entryOf(entries, "Copy"));
+        QVERIFY(!entryOf(entries, "Show in the events"));
+        closeMenus(shown);
+    }
+
+    void aRightClickHidesAndPinsTheTrackAndUTakesItBack() {
+        ShownTimeline shown(small_.trace);
+        const TrackArrangement before = shown.view.arrangement();
+        const QPoint place = shown.middleOf(small_.first);
+        entryOf(menuAt(shown, place), "Pin the track")->trigger();
+        closeMenus(shown);
+        const TrackArrangement pinned = shown.view.arrangement();
+        QCOMPARE(pinned.pinned.size(), size_t(1));
+        shown.view.foldAll();
+        QVERIFY(!shown.view.arrangement().folded.empty());
+        shown.view.undoArrangement();
+        QVERIFY(shown.view.arrangement() == pinned);
+        shown.view.undoArrangement();
+        QVERIFY(shown.view.arrangement() == before);
+        shown.view.undoArrangement();
+        QVERIFY(shown.view.arrangement() == before);
+        // Rows made taller have keys of their own, and folding goes back without them.
+        shown.view.foldAll();
+        shown.view.setRowHeight(RowHeight::Tall);
+        shown.view.undoArrangement();
+        QCOMPARE(shown.view.rowHeight(), RowHeight::Tall);
+        QVERIFY(shown.view.arrangement().folded.empty());
+        // An arrangement of an earlier run is where one begins.
+        shown.view.setArrangement(pinned);
+        shown.view.undoArrangement();
+        QCOMPARE(shown.view.arrangement().pinned.size(), size_t(1));
+    }
+
+    void anIdlePlaceOffersItsCauseAndItsTime() {
+        ShownTimeline shown(small_.trace);
+        shown.view.setEmptyPlaces([](uint32_t, int64_t timeNs) -> std::optional<EmptyPlace> {
+            if (timeNs < 200'000 || timeNs >= 300'000) return std::nullopt;
+            return EmptyPlace{"idle for 100 us", "launch-bound", Qt::red, {200'000, 300'000}};
+        });
+        QSignalSpy asked(&shown.view, &TimelineView::emptyPlaceActivated);
+        const QPoint place(int(shown.toX(250'000)), shown.middleOf(small_.first).y());
+        const QList<QAction*> entries = menuAt(shown, place);
+        entryOf(entries, "Why is it idle?")->trigger();
+        QCOMPARE(asked.count(), 1);
+        entryOf(entries, "Select the gap as range")->trigger();
+        QCOMPARE(*shown.view.selectedRange(), (TimeRange{200'000, 300'000}));
+        QVERIFY(!entryOf(entries, "Copy"));
+        closeMenus(shown);
+    }
+
+    void aSliceBecomesARangeAndBack() {
+        ShownTimeline shown(small_.trace);
+        shown.view.selectTimeOfEvent();
+        QVERIFY(!shown.view.selectedRange());
+        QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, shown.middleOf(small_.second));
+        shown.view.selectTimeOfEvent();
+        QCOMPARE(*shown.view.selectedRange(), (TimeRange{300'000, 400'000}));
+        QCOMPARE(shown.view.selectedEvent(), small_.second);
+        shown.view.selectTimeOfEvent();
+        QVERIFY(!shown.view.selectedRange());
+    }
+
+    void draggedEdgesSnapToSlicesButWithAlt() {
+        ShownTimeline shown(small_.trace);
+        const int y = shown.middleOf(small_.first).y();
+        const QPoint from(int(shown.toX(100'000)) - 2, y);
+        const QPoint to(int(shown.toX(400'000)) + 3, y);
+        ShownTimeline::drag(shown.canvas(), from, to, Qt::LeftButton, Qt::ShiftModifier);
+        QCOMPARE(*shown.view.selectedRange(), (TimeRange{100'000, 400'000}));
+        // By its edge, without Shift; the other one stays.
+        const QPoint edge(int(shown.toX(400'000)) + 1, y);
+        ShownTimeline::drag(shown.canvas(), edge, {int(shown.toX(600'000)) - 2, y});
+        QCOMPARE(*shown.view.selectedRange(), (TimeRange{100'000, 600'000}));
+        ShownTimeline::drag(shown.ruler(), {int(shown.toX(100'000)), 10},
+                            {int(shown.toX(200'000)) + 2, 10});
+        QCOMPARE(*shown.view.selectedRange(), (TimeRange{200'000, 600'000}));
+        // Beyond the other edge.
+        ShownTimeline::drag(shown.ruler(), {int(shown.toX(600'000)), 10},
+                            {int(shown.toX(100'000)), 10});
+        QCOMPARE(*shown.view.selectedRange(), (TimeRange{100'000, 200'000}));
+        ShownTimeline::drag(shown.canvas(), {int(shown.toX(200'000)), y},
+                            {int(shown.toX(300'000)) + 3, y}, Qt::LeftButton, Qt::AltModifier);
+        QVERIFY(shown.view.selectedRange()->endNs != 300'000);
+        QVERIFY(std::abs(shown.view.selectedRange()->endNs - 300'000) < 5'000);
+        QVERIFY(!shown.view.canGoBack());  // nothing was panned
+    }
+
+    void whatIsSelectedIsCopiedInFull() {
+        ShownTimeline shown(small_.trace);
+        QApplication::clipboard()->clear();
+        shown.view.copySelected();
+        QVERIFY(QApplication::clipboard()->text().isEmpty());
+        shown.view.setSelectedEvent(small_.second);
+        shown.view.copySelected();
+        const QString text = QApplication::clipboard()->text();
+        QCOMPARE(text.split('\n')[1],
+                 QString("second_kernel\tGPU 0 / Compute, default stream 7\t300000\t100000"));
+        QCOMPARE(QApplication::clipboard()->mimeData()->data("text/tab-separated-values"),
+                 text.toUtf8());
+        shown.view.clearSelection();
+        shown.view.setSelectedRange(TimeRange{7, 1'234'567});
+        shown.view.copySelected();
+        QVERIFY(QApplication::clipboard()->text().contains("selected range\t\t7\t1234560"));
+    }
+
+    void theWheelScrollsWhereItIsWanted() {
+        ShownTimeline shown(small_.trace);
+        shown.view.resize(700, 180);
+        QApplication::processEvents();
+        const TimeRange before = shown.visible();
+        shown.view.setWheelScrolling(true);
+        const QPoint middle = shown.canvas()->rect().center();
+        ShownTimeline::wheel(shown.canvas(), middle, {0, -120});
+        QCOMPARE(shown.visible(), before);
+        QVERIFY(shown.view.scrollPosition() > 0);
+        const int scrolled = shown.view.scrollPosition();
+        ShownTimeline::wheel(shown.canvas(), middle, {0, 120}, Qt::ControlModifier);
+        QVERIFY(shown.visible().durationNs() < before.durationNs());
+        QCOMPARE(shown.view.scrollPosition(), scrolled);
+        ShownTimeline::wheel(shown.ruler(), {100, 8}, {0, -120});
+        QCOMPARE(shown.view.scrollPosition(), scrolled);
+        shown.view.setWheelScrolling(false);
+        const int64_t visibleNs = shown.visible().durationNs();
+        ShownTimeline::wheel(shown.canvas(), middle, {0, 120});
+        QVERIFY(shown.visible().durationNs() < visibleNs);
+    }
+};
+
+LANESCOPE_TEST(TestHands, QApplication)
+#include "tst_Hands.moc"

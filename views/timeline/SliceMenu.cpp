@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/SliceMenu.h"
+
+#include "model/trace/kinds/flows.h"
+#include "views/text/toQString.h"
+#include "views/timeline/TimelineNavigator.h"
+#include "views/timeline/copySelection.h"
+#include "views/timeline/trackCommands.h"
+
+namespace lanescope::views {
+namespace {
+
+constexpr int longestName = 60;
+
+/// A name from a file must neither set a mnemonic nor a key.
+QString entryText(const std::string& name) {
+    QString text = toQString(name).simplified();
+    if (text.size() > longestName) text = text.left(longestName - 1) + QChar(0x2026);
+    return text.replace('&', "&&");
+}
+
+}  // namespace
+
+SliceMenu::SliceMenu(TimelineState& state, const TimelinePlace& place, QWidget* parent)
+    : QMenu(parent), state_(state), place_(place) {
+    if (!state_.hasTracks()) return;
+    if (place_.event.isValid()) addSliceEntries();
+    if (place_.isIdle) {
+        addSection(tr("Idle GPU"));
+        addAction(tr("Why is it idle?"), this,
+                  [this] { emit state_.emptyPlaceActivated(place_.track, place_.timeNs); });
+    }
+    if (!place_.range.isEmpty()) addRangeEntries();
+    addTrackEntries();
+}
+
+void SliceMenu::addSliceEntries() {
+    const Trace& trace = *state_.trace();
+    const EventRef event = place_.event;
+    addSection(entryText(trace.nameOf(event)));
+    const auto addFollow = [&](const QString& text, int direction, bool hasAny) {
+        QAction* action = addAction(text, this, [this, event, direction] {
+            state_.setSelectedEvent(event);
+            TimelineNavigator(state_).followFlow(direction);
+        });
+        action->setEnabled(hasAny);
+    };
+    addFollow(tr("What launched it\tQ"), -1, !causesOf(trace, event).empty());
+    addFollow(tr("What it caused\tE"), +1, !causedBy(trace, event).empty());
+    addSeparator();
+    addAction(tr("Copy\tCtrl+C"), this, [this, event] {
+        state_.setSelectedEvent(event);
+        copySelection(state_);
+    });
+    addAction(tr("Find all of this name"), this,
+              [this, event] { emit state_.nameWanted(toQString(state_.trace()->nameOf(event))); });
+    if (state_.hasTables()) {
+        addAction(tr("How long and when they ran"), this,
+                  [this, event] { emit state_.histogramWanted(event); });
+        addAction(tr("Show in the events"), this, [this, event] { emit state_.listWanted(event); });
+    }
+    addSeparator();
+}
+
+void SliceMenu::addRangeEntries() {
+    addAction(place_.event.isValid() ? tr("Zoom to it\tReturn") : tr("Zoom to the gap"), this,
+              [this] { TimelineNavigator(state_).zoomTo(place_.range); });
+    addAction(place_.event.isValid() ? tr("Select its time as range\tR")
+                                     : tr("Select the gap as range\tR"),
+              this, [this] { state_.setSelectedRange(place_.range); });
+    addSeparator();
+}
+
+void SliceMenu::addTrackEntries() {
+    const uint32_t track = place_.track;
+    if (track >= state_.trace()->tracks.size()) return;
+    addSection(entryText(state_.trace()->tracks[track].title));
+    addAction(state_.layout().isPinned(track) ? tr("Unpin the track\tP") : tr("Pin the track\tP"),
+              this, [this, track] { togglePinned(state_, track); });
+    addAction(tr("Hide the track\tH"), this, [this, track] { hideTrack(state_, track); });
+}
+
+}  // namespace lanescope::views
