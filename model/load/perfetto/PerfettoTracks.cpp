@@ -134,8 +134,7 @@ PerfettoPlace PerfettoTracks::placeOf(uint32_t number) const {
             place.processName = track->processName.empty() ? track->name : track->processName;
     }
     if (!hasProcess) place.process = outermost == &own ? "" : outermost->name;
-    if (!hasThread)
-        place.thread = own.name.empty() ? fmt::format("track {}", own.uuid) : own.name;
+    if (!hasThread) place.thread = own.name.empty() ? fmt::format("track {}", own.uuid) : own.name;
     if (!hasThread) place.threadName = own.name;
     return place;
 }
