@@ -15,7 +15,9 @@ class ProtoWriter {
         key(field, 0);
         varint(value);
     }
-    void signedNumber(uint32_t field, int64_t value) { number(field, static_cast<uint64_t>(value)); }
+    void signedNumber(uint32_t field, int64_t value) {
+        number(field, static_cast<uint64_t>(value));
+    }
     /// What schemas call `fixed64`.
     void fixed(uint32_t field, uint64_t value) {
         key(field, 1);

@@ -74,9 +74,9 @@ class Writer {
     void describeTracks() {
         for (uint32_t index = 0; index < trace_.processes.size(); ++index) {
             const Process& process = trace_.processes[index];
-            const std::string name =
-                process.rank ? fmt::format("{} (rank {})", process.name, *process.rank)
-                             : process.name;
+            const std::string name = process.rank
+                                         ? fmt::format("{} (rank {})", process.name, *process.rank)
+                                         : process.name;
             processTracks_.push_back(++lastTrack_);
             packets_.processTrack(lastTrack_, process.pid, name);
         }
@@ -105,8 +105,7 @@ class Writer {
             const int64_t gpu = named.row.pid - ChromeRows::pidOfGpu(0);
             const bool isOfGpu = gpu >= 0 && gpu < static_cast<int64_t>(gpuTracks_.size());
             tracks_[key] = ++lastTrack_;
-            packets_.plainTrack(lastTrack_,
-                                isOfGpu ? gpuTracks_[static_cast<size_t>(gpu)] : parent,
+            packets_.plainTrack(lastTrack_, isOfGpu ? gpuTracks_[static_cast<size_t>(gpu)] : parent,
                                 named.name);
         }
     }
@@ -198,13 +197,12 @@ class Writer {
             if (!packets_.isWanted()) return;
             const TimeRange range = trace_.rangeOf(event);
             const uint32_t thread = threadOf(trace_, event);
-            const uint64_t parent = thread != noIndex ? threadTracks_[thread]
-                                                      : gpuTracks_[gpuOf(trace_, event)];
+            const uint64_t parent =
+                thread != noIndex ? threadTracks_[thread] : gpuTracks_[gpuOf(trace_, event)];
             const bool isWait = event.kind() == EventKind::Sync;
             auto& ofParent = lanes[{parent, isWait}];
-            auto free = std::find_if(ofParent.begin(), ofParent.end(), [&](const auto& lane) {
-                return lane.first <= range.startNs;
-            });
+            auto free = std::find_if(ofParent.begin(), ofParent.end(),
+                                     [&](const auto& lane) { return lane.first <= range.startNs; });
             if (free == ofParent.end()) {
                 ofParent.push_back({0, ++lastTrack_});
                 free = ofParent.end() - 1;
@@ -304,9 +302,8 @@ class Writer {
     }
 
     Shown shownOf(EventRef event, Arguments& arguments) {
-        return visitKind(trace_, event, [&](auto kind, uint32_t row) {
-            return shown(kind, row, arguments);
-        });
+        return visitKind(trace_, event,
+                         [&](auto kind, uint32_t row) { return shown(kind, row, arguments); });
     }
 
     void begin(uint64_t track, EventRef event) {

@@ -115,10 +115,9 @@ void tst_Perfetto::textsByNumberHoldUntilTheirWriterBeginsAnew() {
         content.message(11, happened);
         return packet(content);
     };
-    const TracePtr trace =
-        loaded(track(1, 10, 11, "t") + named(1, 10, "first", true) + named(2, 11, "other", true) +
-               named(1, 12, nullptr, false) + named(1, 13, nullptr, true) +
-               named(2, 14, nullptr, false));
+    const TracePtr trace = loaded(track(1, 10, 11, "t") + named(1, 10, "first", true) +
+                                  named(2, 11, "other", true) + named(1, 12, nullptr, false) +
+                                  named(1, 13, nullptr, true) + named(2, 14, nullptr, false));
     std::vector<std::string> names;
     for (uint32_t row = 0; row < trace->nvtx.size(); ++row)
         names.emplace_back(trace->strings.at(trace->nvtx.text[row]));
@@ -186,9 +185,9 @@ void tst_Perfetto::countersAddUpWhereTheyAreDifferences() {
         content.message(11, happened);
         return packet(content);
     };
-    const TracePtr trace = loaded(track(9, 10, -1, "p") + describe(1, "plain", false) +
-                                  describe(2, "sum", true) + value(1, 10, 5) + value(2, 10, 5) +
-                                  value(1, 20, 7) + value(2, 20, -2));
+    const TracePtr trace =
+        loaded(track(9, 10, -1, "p") + describe(1, "plain", false) + describe(2, "sum", true) +
+               value(1, 10, 5) + value(2, 10, 5) + value(1, 20, 7) + value(2, 20, -2));
     QCOMPARE(trace->counters.size(), size_t{2});
     for (const CounterSeries& counter : trace->counters) {
         QCOMPARE(counter.size(), 2u);
@@ -204,8 +203,8 @@ void tst_Perfetto::flowsJoinWhatHasNoCorrelation() {
         trackEvent(2, 1, 12) +
         trackEvent(1, 2, 10, "cudaLaunchKernel", "cuda_runtime", {{"correlation", "5"}}, 902) +
         trackEvent(2, 2, 12) +
-        trackEvent(1, 3, 20, "k", "kernel", {{"device", "1"}, {"stream", "7"}, {"correlation", "5"}},
-              902) +
+        trackEvent(1, 3, 20, "k", "kernel",
+                   {{"device", "1"}, {"stream", "7"}, {"correlation", "5"}}, 902) +
         trackEvent(2, 3, 30);
     const TracePtr trace = loaded(bytes);
     const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
@@ -280,7 +279,8 @@ void tst_Perfetto::packedPacketsAreUnpacked() {
 
 void tst_Perfetto::whatIsCutOrOpenIsSaid() {
     const std::string whole = track(1, 10, 11, "t") + trackEvent(1, 1, 10, "open") +
-                              trackEvent(1, 1, 20, "closed") + trackEvent(2, 1, 30) + trackEvent(3, 1, 50, "last");
+                              trackEvent(1, 1, 20, "closed") + trackEvent(2, 1, 30) +
+                              trackEvent(3, 1, 50, "last");
     const TracePtr trace = loaded(whole);
     QCOMPARE(timesOf(*trace, "open"), (TimeRange{0, 40}));
     QCOMPARE(timesOf(*trace, "closed"), (TimeRange{10, 20}));

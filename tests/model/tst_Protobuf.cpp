@@ -23,7 +23,7 @@ class tst_Protobuf : public QObject {
     void aLengthBeyondTheEndTakesNoMemory();
     void aCutOrBrokenStreamSaysSo();
     void anyBytesAreReadWithoutHarm();
-    void millionsOfNumbersAndDeepNestingAreNoTrouble();
+    void manyNumbersAndDeepNestingAreNoTrouble();
 };
 
 void tst_Protobuf::fieldsAreAsTheyWereWritten() {
@@ -62,7 +62,10 @@ void tst_Protobuf::whatIsNoFieldEndsAMessage_data() {
     QTest::newRow("a group") << QByteArray("\x0b\x0c", 2);
     QTest::newRow("an unknown wire") << QByteArray("\x0f\x01", 2);
     QTest::newRow("a number that never ends") << QByteArray(1000, '\xff');
-    QTest::newRow("a length beyond the end") << QByteArray("\x0a\x05" "abc", 5);
+    QTest::newRow("a length beyond the end") << QByteArray(
+        "\x0a\x05"
+        "abc",
+        5);
     QTest::newRow("the greatest length")
         << QByteArray("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11);
     QTest::newRow("half a number") << QByteArray("\x08\x80", 2);
@@ -85,7 +88,8 @@ void tst_Protobuf::aStreamGivesTheSameFieldsHoweverItIsRead() {
     std::vector<std::string> texts;
     for (int i = 0; i < 500; ++i) {
         message.number(2, random());
-        texts.emplace_back(random() % (i % 100 == 0 ? 300'000 : 200), static_cast<char>('a' + i % 26));
+        texts.emplace_back(random() % (i % 100 == 0 ? 300'000 : 200),
+                           static_cast<char>('a' + i % 26));
         message.bytes(1, texts.back());
         message.fixed(3, random());
     }
@@ -138,9 +142,9 @@ void tst_Protobuf::aCutOrBrokenStreamSaysSo() {
 
 void tst_Protobuf::anyBytesAreReadWithoutHarm() {
     std::mt19937 random(11);
-    std::string whole = protoTrace::smallXplane() ;
+    std::string whole = protoTrace::smallXplane();
     for (int kind = 0; kind < 2; ++kind) {
-        for (int i = 0; i < 1500; ++i) {
+        for (int i = 0; i < 200; ++i) {
             std::string damaged = whole;
             for (int changes = 1 + static_cast<int>(random() % 4); changes > 0; --changes)
                 damaged[random() % damaged.size()] = static_cast<char>(random());
@@ -157,7 +161,7 @@ void tst_Protobuf::anyBytesAreReadWithoutHarm() {
     }
 }
 
-void tst_Protobuf::millionsOfNumbersAndDeepNestingAreNoTrouble() {
+void tst_Protobuf::manyNumbersAndDeepNestingAreNoTrouble() {
     const auto none = [] { return 0.0; };
     // Arguments in arguments, far deeper than anything sensible; lists of numbers without end.
     std::string deep = "\x32\x01x";
@@ -171,7 +175,7 @@ void tst_Protobuf::millionsOfNumbersAndDeepNestingAreNoTrouble() {
     event.number(9, 1);
     event.bytes(4, deep);
     for (const uint32_t list : {3u, 12u, 31u, 36u, 47u, 46u})
-        event.bytes(list, std::string(8'000'000, '\x01'));
+        event.bytes(list, std::string(500'000, '\x01'));
     packet.number(8, 5);
     packet.message(11, event);
     trace.message(1, packet);
@@ -181,7 +185,7 @@ void tst_Protobuf::millionsOfNumbersAndDeepNestingAreNoTrouble() {
     // Entries of two bytes: lines, names, stats.
     plane.bytes(2, "/host:CPU");
     std::string entries;
-    for (int i = 0; i < 1'000'000; ++i) entries += std::string("\x1a\x00\x22\x00\x2a\x00\x32\x00", 8);
+    for (int i = 0; i < 200'000; ++i) entries += std::string("\x1a\x00\x22\x00\x2a\x00\x32\x00", 8);
     planes.bytes(1, plane.bytes() + entries);
     TraceBuilder second;
     QVERIFY(readXplaneTrace(sourceOf(planes.bytes()), second, none, {}));

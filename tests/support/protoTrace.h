@@ -101,19 +101,19 @@ inline std::string smallXplane() {
     gpu.own("core_count", "132");
     gpu.own("compute_cap_major", "9");
     gpu.own("memory_size", "150000000000");
-    gpu.line(
-        20, "Stream #20(MemcpyH2D,Kernel,Memset)", 1000,
-        {gpu.event("MemcpyH2D", 5'000'500, 2'000'000,
-                   {{"correlation_id", "11"},
-                    {"memcpy_details", "kind_src:pinned kind_dst:device size:4096 dest:0 async:1"}}),
-         gpu.event("Memset", 8'000'000, 1'000'000,
-                   {{"memset_details", "kind:device num_bytes:64 async:1"}}),
-         gpu.event("_Z4gemmPfi", 10'000'000, 30'000'000,
-                   {{"correlation_id", "12"},
-                    {"kernel_details",
-                     "regs:40 static_shared:16 dynamic_shared:400 grid:512,2,1 block:128,1,1"},
-                    {"hlo_op", ">dot.3"},
-                    {"hlo_module", ">jit_step"}})});
+    gpu.line(20, "Stream #20(MemcpyH2D,Kernel,Memset)", 1000,
+             {gpu.event(
+                  "MemcpyH2D", 5'000'500, 2'000'000,
+                  {{"correlation_id", "11"},
+                   {"memcpy_details", "kind_src:pinned kind_dst:device size:4096 dest:0 async:1"}}),
+              gpu.event("Memset", 8'000'000, 1'000'000,
+                        {{"memset_details", "kind:device num_bytes:64 async:1"}}),
+              gpu.event("_Z4gemmPfi", 10'000'000, 30'000'000,
+                        {{"correlation_id", "12"},
+                         {"kernel_details",
+                          "regs:40 static_shared:16 dynamic_shared:400 grid:512,2,1 block:128,1,1"},
+                         {"hlo_op", ">dot.3"},
+                         {"hlo_module", ">jit_step"}})});
     gpu.line(1, "Steps", 1000, {gpu.event("7", 5'000'000, 40'000'000)});
     Plane host("/host:CPU");
     host.line(4242, "python/4242", 1000,
@@ -160,9 +160,9 @@ using Annotations = std::vector<std::pair<std::string, std::string>>;
 
 /// An event of a track: 1 begins a slice, 2 ends one, 3 is a mark. An annotation that begins with a
 /// digit is a number, one with '[' a list of numbers.
-inline std::string trackEvent(uint64_t type, uint64_t uuid, uint64_t timeNs, std::string_view name = {},
-                         std::string_view category = {}, const Annotations& annotations = {},
-                         uint64_t flow = 0) {
+inline std::string trackEvent(uint64_t type, uint64_t uuid, uint64_t timeNs,
+                              std::string_view name = {}, std::string_view category = {},
+                              const Annotations& annotations = {}, uint64_t flow = 0) {
     ProtoWriter event, content;
     event.number(9, type);
     event.number(11, uuid);
@@ -197,19 +197,21 @@ inline std::string smallPerfetto() {
     std::string trace = track(1, 4000, -1, "python") + track(2, 4000, 4001, "thread 4001 (main)") +
                         track(3, 0, -1, "GPU 0") + track(4, 0, 7, "stream 7");
     trace += trackEvent(1, 2, 1000, "ProfilerStep#1", {}, {{"External id", "1"}});
-    trace += trackEvent(1, 2, 1100, "aten::mm", {}, {{"External id", "5"}, {"Input Dims", "[8,16]"}});
+    trace +=
+        trackEvent(1, 2, 1100, "aten::mm", {}, {{"External id", "5"}, {"Input Dims", "[8,16]"}});
     trace += trackEvent(1, 2, 1200, "cudaLaunchKernel", {}, {{"correlation", "77"}}, 77);
     trace += trackEvent(2, 2, 3000) + trackEvent(2, 2, 2000) + trackEvent(2, 2, 1300);
     trace += trackEvent(1, 4, 1400, "void gemm<float>(float*, int)", {},
-                   {{"device", "0"},
-                    {"context", "1"},
-                    {"stream", "7"},
-                    {"correlation", "77"},
-                    {"registers per thread", "40"},
-                    {"grid", "[512,2,1]"},
-                    {"block", "[128,1,1]"}},
-                   77);
-    trace += trackEvent(1, 4, 1500, "Memcpy HtoD (Pinned -> Device)", {},
+                        {{"device", "0"},
+                         {"context", "1"},
+                         {"stream", "7"},
+                         {"correlation", "77"},
+                         {"registers per thread", "40"},
+                         {"grid", "[512,2,1]"},
+                         {"block", "[128,1,1]"}},
+                        77);
+    trace +=
+        trackEvent(1, 4, 1510, "Memcpy HtoD (Pinned -> Device)", {},
                    {{"device", "0"}, {"stream", "7"}, {"correlation", "78"}, {"bytes", "4096"}});
     trace += trackEvent(2, 4, 1500) + trackEvent(2, 4, 1600);
     return trace;

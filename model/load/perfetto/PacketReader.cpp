@@ -41,7 +41,7 @@ std::string inflated(std::string_view packed) {
 
 /// Payloads of packets that say nothing of what ran.
 bool isBeside(uint32_t number) {
-    constexpr std::array<uint32_t, 24> numbers{9,  33, 34, 35, 36, 38,  45,  46,  47,  48,  49, 51,
+    constexpr std::array<uint32_t, 24> numbers{9,  33, 34, 35, 36, 38, 45, 46, 47, 48,  49,  51,
                                                67, 68, 69, 72, 82, 87, 89, 90, 98, 107, 124, 126};
     return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }

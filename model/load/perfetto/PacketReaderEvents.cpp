@@ -215,9 +215,9 @@ void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequ
     if (cursor.isBroken()) ++damages_;
     if (event.track == PerfettoTracks::noTrack)
         event.track = sequence.defaultTrack ? tracks_.numberOf(*sequence.defaultTrack)
-                      : sequence.thread     ? tracks_.numberOfThread(sequence.process.value_or(0),
-                                                                     *sequence.thread)
-                                            : tracks_.numberOf(0);
+                      : sequence.thread
+                          ? tracks_.numberOfThread(sequence.process.value_or(0), *sequence.thread)
+                          : tracks_.numberOf(0);
     if (event.track == PerfettoTracks::noTrack) {
         ++chunk_->tally.untimed;
         return;
@@ -324,8 +324,8 @@ void PacketReader::completeArguments(Event& event) {
         if (has("Python id"))
             event.category = "python_function";
         else if (isApiName(name) && (has("correlation") || has("cbid") || event.flow != 0))
-            event.category =
-                name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver" : "cuda_runtime";
+            event.category = name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver"
+                                                                                 : "cuda_runtime";
         else if (name.starts_with("Memcpy ") && (has("stream") || has("bytes")))
             event.category = "gpu_memcpy";
         else if (name.starts_with("Memset (") && (has("stream") || has("bytes")))
@@ -397,8 +397,7 @@ SliceJoiner::Place PacketReader::keepSlice(const Event& said, std::string_view p
     for (size_t kind = 0; kind < before.size(); ++kind)
         if (chunk_->slices[kind].size() > before[kind]) {
             place.kind = static_cast<JsonEventKind>(kind);
-            place.index =
-                static_cast<uint32_t>(events_.slices(place.kind).size() + before[kind]);
+            place.index = static_cast<uint32_t>(events_.slices(place.kind).size() + before[kind]);
         }
     return place;
 }
@@ -410,8 +409,8 @@ void PacketReader::keepCounter(uint32_t number, int64_t timeNs, double value) {
     Event event;
     event.track = number;
     event.timeNs = timeNs;
-    event.name = texts_->kept(track.name.empty() ? fmt::format("counter {}", track.uuid)
-                                                 : track.name);
+    event.name =
+        texts_->kept(track.name.empty() ? fmt::format("counter {}", track.uuid) : track.name);
     const double multiplier = track.multiplier == 0 ? 1 : static_cast<double>(track.multiplier);
     const Arguments argument{{texts_->kept(track.unit.empty() ? "value" : track.unit),
                               word(texts_->kept(fmt::format("{}", value * multiplier)))}};

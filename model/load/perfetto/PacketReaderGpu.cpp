@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "model/load/perfetto/PacketReader.h"
 #include "model/load/json/eventKinds.h"
+#include "model/load/perfetto/PacketReader.h"
 
 namespace lanescope {
 
@@ -191,12 +191,11 @@ void PacketReader::takeGpuCounters(std::string_view message, int64_t timeNs) {
         EventTaker::Event event;
         event.phase = "C";
         event.process = {JsonValue::Kind::String, false, texts_->kept(process)};
-        event.name = {JsonValue::Kind::String, false,
-                      texts_->kept(named != gpuCounterNames_.end()
-                                       ? named->second
-                                       : fmt::format("counter {}", counter))};
-        event.time = {JsonValue::Kind::Word, false,
-                      texts_->kept(fmt::format("{}e-3", timeNs))};
+        event.name = {
+            JsonValue::Kind::String, false,
+            texts_->kept(named != gpuCounterNames_.end() ? named->second
+                                                         : fmt::format("counter {}", counter))};
+        event.time = {JsonValue::Kind::Word, false, texts_->kept(fmt::format("{}e-3", timeNs))};
         taker_->take(event, {{"value", {JsonValue::Kind::Word, false, texts_->kept(value)}}});
         flushIfFull();
     }

@@ -56,12 +56,10 @@ void PerfettoClocks::takeSnapshot(std::string_view message, PacketSequence& sequ
     if (reference == nullptr) return;
     const bool isOfFile = reference->id == primary || reference->id == bootClock;
     const auto known = offsets_.find(reference->id);
-    const int64_t referenceNs =
-        sum(product(reference->time, reference->unitNs),
-            isOfFile || known == offsets_.end() ? 0 : known->second);
+    const int64_t referenceNs = sum(product(reference->time, reference->unitNs),
+                                    isOfFile || known == offsets_.end() ? 0 : known->second);
     for (const PerfettoClock& clock : clocks) {
-        const int64_t offset =
-            sum(referenceNs, product(-1, product(clock.time, clock.unitNs)));
+        const int64_t offset = sum(referenceNs, product(-1, product(clock.time, clock.unitNs)));
         if (isOwn(clock.id)) {
             PerfettoClock own = clock;
             own.time = product(clock.time, clock.unitNs);

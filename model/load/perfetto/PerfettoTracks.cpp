@@ -98,6 +98,9 @@ void PerfettoTracks::describe(std::string_view message) {
         if (field.number == 4) takeThread(field.bytes, track);
         if (field.number == 8) takeCounter(field.bytes, track);
     }
+    if (!track.process || track.thread) return;
+    const std::string& name = track.processName.empty() ? track.name : track.processName;
+    if (!name.empty()) processNames_[*track.process] = name;
 }
 
 const PerfettoTrack* PerfettoTracks::above(const PerfettoTrack& track) const {
@@ -129,13 +132,13 @@ PerfettoPlace PerfettoTracks::placeOf(uint32_t number) const {
         if (track->process && !hasProcess) {
             hasProcess = true;
             place.process = fmt::format("{}", *track->process);
+            // Not every writer puts a thread below its process.
+            const auto named = processNames_.find(*track->process);
+            if (named != processNames_.end()) place.processName = named->second;
         }
-        if (place.processName.empty() && !track->thread && track->process)
-            place.processName = track->processName.empty() ? track->name : track->processName;
     }
     if (!hasProcess) place.process = outermost == &own ? "" : outermost->name;
-    if (!hasThread)
-        place.thread = own.name.empty() ? fmt::format("track {}", own.uuid) : own.name;
+    if (!hasThread) place.thread = own.name.empty() ? fmt::format("track {}", own.uuid) : own.name;
     if (!hasThread) place.threadName = own.name;
     return place;
 }

@@ -55,6 +55,7 @@ class PerfettoTracks {
 
     std::vector<PerfettoTrack> tracks_;
     MixedMap<uint64_t, uint32_t> numbers_;
+    MixedMap<int64_t, std::string> processNames_;  ///< By the number of the process.
 };
 
 }  // namespace lanescope

@@ -13,7 +13,8 @@ namespace {
 void setDuration(JsonEvents& events, const SliceJoiner::Place& place, int64_t durationNs) {
     if (place.index == SliceJoiner::Place::nowhere) return;
     if (place.isWork) {
-        if (place.index < events.gpuWork.size()) events.gpuWork[place.index].durationNs = durationNs;
+        if (place.index < events.gpuWork.size())
+            events.gpuWork[place.index].durationNs = durationNs;
     } else if (JsonEvents::Slices& slices = events.slices(place.kind);
                place.index < slices.size()) {
         slices[place.index].durationNs = durationNs;

@@ -8,9 +8,9 @@
 
 namespace lanescope {
 
-/// Joins beginnings of slices with their ends, which are packets of their own: of one track the last
-/// begun ends first. Writers put them down as they come, each slice with its end behind it, or many
-/// beginnings before as many ends in the same order, as torch.profiler does.
+/// Joins beginnings of slices with their ends, which are packets of their own: of one track the
+/// last begun ends first. Writers put them down as they come, each slice with its end behind it, or
+/// many beginnings before as many ends in the same order, as torch.profiler does.
 class SliceJoiner {
   public:
     /// Where a slice lies that has begun.

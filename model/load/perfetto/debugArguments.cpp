@@ -164,8 +164,8 @@ Value valueOf(std::string_view message, const PacketSequence& sequence, std::str
 
 }  // namespace
 
-void takeDebugArgument(std::string_view message, const PacketSequence& sequence,
-                       KeptTexts& keeper, std::vector<EventTaker::Argument>& arguments) {
+void takeDebugArgument(std::string_view message, const PacketSequence& sequence, KeptTexts& keeper,
+                       std::vector<EventTaker::Argument>& arguments) {
     constexpr size_t most = 256;
     if (arguments.size() >= most) return;
     std::string name;

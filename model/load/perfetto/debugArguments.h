@@ -35,7 +35,7 @@ class KeptTexts {
 
 /// Takes a DebugAnnotation as an argument of an event: numbers and texts as they are, lists and
 /// groups as JSON. What is nested deeper than anything sensible is left out.
-void takeDebugArgument(std::string_view message, const PacketSequence& sequence,
-                       KeptTexts& keeper, std::vector<EventTaker::Argument>& arguments);
+void takeDebugArgument(std::string_view message, const PacketSequence& sequence, KeptTexts& keeper,
+                       std::vector<EventTaker::Argument>& arguments);
 
 }  // namespace lanescope

@@ -53,10 +53,9 @@ void noteOthers(const PacketReader& reader, TraceBuilder& builder) {
                           packets});
     };
     for (const auto& [field, packets] : reader.others()) {
-        const auto known = std::find_if(otherPackets.begin(), otherPackets.end(),
-                                        [number = field](const OtherPacket& each) {
-                                            return each.field == number;
-                                        });
+        const auto known = std::find_if(
+            otherPackets.begin(), otherPackets.end(),
+            [number = field](const OtherPacket& each) { return each.field == number; });
         if (known != otherPackets.end())
             note(packets, known->packets);
         else
@@ -64,14 +63,14 @@ void noteOthers(const PacketReader& reader, TraceBuilder& builder) {
     }
     note(unknown, "packets of a kind that this program does not know");
     if (reader.lostPackets() > 0)
-        builder.note({Severity::Warning,
-                      HealthCode::EventsDropped,
-                      fmt::format("Its writer lost packets in {} place{}: its buffer was full.",
-                                  formatCount(reader.lostPackets()),
-                                  reader.lostPackets() == 1 ? "" : "s"),
-                      {},
-                      {},
-                      reader.lostPackets()});
+        builder.note(
+            {Severity::Warning,
+             HealthCode::EventsDropped,
+             fmt::format("Its writer lost packets in {} place{}: its buffer was full.",
+                         formatCount(reader.lostPackets()), reader.lostPackets() == 1 ? "" : "s"),
+             {},
+             {},
+             reader.lostPackets()});
 }
 
 void describe(const JsonFile& file, const PacketReader& reader, JsonGiving& giving) {
@@ -103,13 +102,13 @@ bool startsLikePerfetto(std::string_view start) {
             break;
         if (!ProtoCursor::takeNumber(rest, ProtoField::Wire::Varint, length) || length == 0) break;
         const bool isWhole = length <= rest.size();
-        ProtoCursor cursor(rest.substr(0, static_cast<size_t>(std::min<uint64_t>(
-                                              length, rest.size()))));
+        ProtoCursor cursor(
+            rest.substr(0, static_cast<size_t>(std::min<uint64_t>(length, rest.size()))));
         bool isAny = false;
         for (ProtoField field; cursor.next(field);) {
-            const bool isNumber = std::find(known.begin(), known.end(), field.number) !=
-                                      known.end() ||
-                                  field.number >= 33;
+            const bool isNumber =
+                std::find(known.begin(), known.end(), field.number) != known.end() ||
+                field.number >= 33;
             if (!isNumber) return false;
             isAny = true;
             isTold |= std::find(telling.begin(), telling.end(), field.number) != telling.end();
@@ -142,19 +141,17 @@ Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
     file.facts = reader.facts();
     file.bytes = stream.bytesRead();
     file.readError = stream.readError();
-    file.isClosed = stream.end() == ProtoStream::End::Whole ||
-                    stream.end() == ProtoStream::End::Broken;
+    file.isClosed =
+        stream.end() == ProtoStream::End::Whole || stream.end() == ProtoStream::End::Broken;
     file.isTooLong = stream.end() == ProtoStream::End::TooLong;
     if (stream.end() == ProtoStream::End::Broken)
         events.takeDamage(stream.fieldAt(), stream.bytesRead());
     JsonIdentities identities(events, builder);
-    JsonGiving giving{events, identities, builder,
-                      events.isEmpty() ? 0 : events.range().startNs,
+    JsonGiving giving{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
                       rankOf(file.facts, builder.trace().path)};
     JsonFindings findings;
-    giveEvents(giving, findings, [&](double share) {
-        return isWanted(readingShare + share * (1 - readingShare));
-    });
+    giveEvents(giving, findings,
+               [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
     describe(file, reader, giving);
     findings.edgesWithoutOther += reader.unmatched().ends;
     noteJson(file, findings, giving, HealthCode::FileDamaged);

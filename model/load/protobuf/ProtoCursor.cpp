@@ -26,8 +26,7 @@ bool takeVarint(std::string_view& rest, uint64_t& value) {
 bool takeFixed(std::string_view& rest, size_t bytes, uint64_t& value) {
     if (rest.size() < bytes) return false;
     value = 0;
-    for (size_t at = bytes; at-- > 0;)
-        value = value << 8 | static_cast<unsigned char>(rest[at]);
+    for (size_t at = bytes; at-- > 0;) value = value << 8 | static_cast<unsigned char>(rest[at]);
     rest.remove_prefix(bytes);
     return true;
 }

@@ -12,7 +12,7 @@ struct ProtoField {
 
     uint32_t number = 0;
     Wire wire = Wire::Varint;
-    uint64_t value = 0;         ///< Of all but `Bytes`.
+    uint64_t value = 0;        ///< Of all but `Bytes`.
     std::string_view bytes{};  ///< A text, a message, or numbers packed together.
 
     bool isBytes() const { return wire == Wire::Bytes; }

@@ -16,7 +16,7 @@ namespace lanescope {
 /// The value of a stat: whichever the file has.
 struct XplaneStat {
     std::string_view name;
-    std::string_view text;                ///< Also of one that is named elsewhere in the plane.
+    std::string_view text;  ///< Also of one that is named elsewhere in the plane.
     std::optional<int64_t> number = {};
     std::optional<double> real = {};
 };

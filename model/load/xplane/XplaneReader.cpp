@@ -61,10 +61,10 @@ bool XplaneReader::timesOf(const XplaneLine& line, const XplaneEvent& event, int
         return false;
     }
     ++chunk_.tally().events;
-    const int64_t endPs = event.durationPs > 0 && event.offsetPs > 0 &&
-                                  event.durationPs > INT64_MAX - event.offsetPs
-                              ? INT64_MAX
-                              : event.offsetPs + event.durationPs;
+    const int64_t endPs =
+        event.durationPs > 0 && event.offsetPs > 0 && event.durationPs > INT64_MAX - event.offsetPs
+            ? INT64_MAX
+            : event.offsetPs + event.durationPs;
     const int64_t offsetNs = event.offsetPs / picosecondsPerNs;
     const bool isPossible = line.timeNs > -furthestNs && line.timeNs < furthestNs * 4 &&
                             offsetNs > -furthestNs && event.durationPs >= 0;
@@ -116,8 +116,7 @@ void XplaneReader::take(std::string_view bytes) {
         const bool isHost = plane.name().starts_with("/host:");
         for (const std::string_view message : plane.lines()) {
             const XplaneLine line = plane.line(message);
-            const std::string_view title =
-                line.displayName.empty() ? line.name : line.displayName;
+            const std::string_view title = line.displayName.empty() ? line.name : line.displayName;
             const std::string number =
                 isHost ? fmt::format("{}", line.id)
                        : fmt::format("{} {} {}", plane.name(), line.id, line.name);
@@ -221,9 +220,8 @@ void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const 
         if (!isHost) {
             const std::string_view shown =
                 event.kind->displayName.empty() ? event.name() : event.kind->displayName;
-            slice.name = chunk_.text(domain == xlaStepDomain
-                                         ? chunk_.made(fmt::format("Step {}", shown))
-                                         : shown);
+            slice.name = chunk_.text(
+                domain == xlaStepDomain ? chunk_.made(fmt::format("Step {}", shown)) : shown);
             slice.category = chunk_.text(domain);
             chunk_.slice(JsonEventKind::Other, slice);
             return flushIfFull();
@@ -264,8 +262,8 @@ void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, J
         if (slice.durationNs == JsonSlice::mark) slice.durationNs = 0;
         return chunk_.slice(JsonEventKind::Python, slice);
     }
-    slice.name = chunk_.text(
-        stats.step ? chunk_.made(fmt::format("{} {}", name, *stats.step)) : name);
+    slice.name =
+        chunk_.text(stats.step ? chunk_.made(fmt::format("{} {}", name, *stats.step)) : name);
     slice.category = chunk_.text(stats.step ? xlaStepDomain : domain);
     chunk_.slice(JsonEventKind::Other, slice);
 }
@@ -281,16 +279,15 @@ void XplaneReader::takeAllocation(const XplaneEvent&, const Stats& stats, int64_
 /// Calls that follow one another for the same operation are one range of it, and operations of the
 /// same module are one of that, until its first operation comes again.
 void XplaneReader::giveOperations(std::vector<Operation>& operations, const JsonThread& thread) {
-    std::stable_sort(
-        operations.begin(), operations.end(),
-        [](const Operation& a, const Operation& b) { return a.startNs < b.startNs; });
+    std::stable_sort(operations.begin(), operations.end(),
+                     [](const Operation& a, const Operation& b) { return a.startNs < b.startNs; });
     std::optional<Operation> operation, module;
     std::string_view first;
     for (const Operation& next : operations) {
-        const bool isSame = operation && operation->operation == next.operation &&
-                            operation->module == next.module;
-        const bool isSameModule = module && module->module == next.module &&
-                                  (isSame || next.operation != first);
+        const bool isSame =
+            operation && operation->operation == next.operation && operation->module == next.module;
+        const bool isSameModule =
+            module && module->module == next.module && (isSame || next.operation != first);
         if (isSame) {
             operation->endNs = std::max(operation->endNs, next.endNs);
         } else {
@@ -309,8 +306,8 @@ void XplaneReader::giveOperations(std::vector<Operation>& operations, const Json
     if (module) giveRange(*module, module->module, xlaModuleDomain, thread);
 }
 
-void XplaneReader::giveRange(const Operation& range, std::string_view name,
-                             std::string_view domain, const JsonThread& thread) {
+void XplaneReader::giveRange(const Operation& range, std::string_view name, std::string_view domain,
+                             const JsonThread& thread) {
     if (name.empty()) return;
     JsonSlice slice;
     slice.startNs = range.startNs;

@@ -64,8 +64,7 @@ void describe(const XplaneReader& reader, const std::string& host, JsonGiving& g
         trace.startUtcNs = reader.beganNs() + giving.zeroNs;
     describeGpus(reader, giving.builder);
     const uint32_t process = giving.identities.mainProcess();
-    if (process != noIndex && !host.empty())
-        giving.builder.processes()[process].facts.host = host;
+    if (process != noIndex && !host.empty()) giving.builder.processes()[process].facts.host = host;
 }
 
 }  // namespace
@@ -112,9 +111,8 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
     JsonGiving giving{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
                       -1};
     JsonFindings findings;
-    giveEvents(giving, findings, [&](double share) {
-        return isWanted(readingShare + share * (1 - readingShare));
-    });
+    giveEvents(giving, findings,
+               [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
     describe(reader, host, giving);
     noteJson(file, findings, giving, HealthCode::FileDamaged);
     builder.skip("messages that are damaged", reader.damages());

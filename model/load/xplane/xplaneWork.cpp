@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <string>
 #include <utility>
 
@@ -143,8 +143,7 @@ int64_t numberBehind(std::string_view text, std::string_view word) {
     if (found == std::string_view::npos) return -1;
     const std::string_view digits = text.substr(found + word.size());
     int64_t number = -1;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     return error == std::errc{} && end != digits.data() && number >= 0 ? number : -1;
 }
 
