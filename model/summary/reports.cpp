@@ -29,6 +29,7 @@ constexpr std::array reports{
     &kernelsByLineReport,
     &idleByLineReport,
     &launchesByLineReport,
+    &threadStatesReport,
     &memcpyBandwidthBySizeReport,
     &memcpyBandwidthByDeviceReport,
     &memcpyBandwidthByRangeReport,
