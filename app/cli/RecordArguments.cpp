@@ -130,7 +130,8 @@ void RecordArguments::addWhat(CLI::App& command) {
                          {"whole", "node"})
             ->capture_default_str());
     inGroup(command.add_flag("!--no-python", asked.recordPython,
-                             "Record no Python stacks of CUDA calls: functions, files and lines"));
+                             "Record no Python stacks, of CUDA calls and of threads: functions, "
+                             "files and lines"));
     inGroup(command.add_flag("!--no-memsets", asked.recordMemsets,
                              "Record no memsets; recording makes each take the GPU 2 us longer"));
     inGroup(command.add_flag("--memory", asked.recordMemory,

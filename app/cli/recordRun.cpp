@@ -39,13 +39,15 @@ int exitStatusOf(const capture::RecordRefusal& refusal) {
 std::string nothingSentence(const capture::RecordOptions& options,
                             const capture::RecordOutcome& outcome) {
     const agent::AgentOptions& asked = options.agentOptions;
+    const std::string left = fmt::format(
+        "{} holds {}", outcome.run->trace.string(),
+        outcome.run->threadStates > 0 ? "what its threads did and no other event" : "no event");
     if (outcome.run->processesWithoutLog > 0)
-        return fmt::format(
-            "Nothing was recorded of {}: no log could be written. {} holds no event.",
-            outcome.program, outcome.run->trace.string());
+        return fmt::format("Nothing was recorded of {}: no log could be written. {}.",
+                           outcome.program, left);
     if (agent::isDisabled())
-        return fmt::format("Nothing was recorded of {}: {} is set. {} holds no event.",
-                           outcome.program, agent::disableVariable, outcome.run->trace.string());
+        return fmt::format("Nothing was recorded of {}: {} is set. {}.", outcome.program,
+                           agent::disableVariable, left);
     std::string reason = "it used neither CUDA nor NVTX";
     if (!asked.recordNvtx) reason = "it used no CUDA, and NVTX was left out by --no-nvtx";
     if (!asked.recordCuda) reason = "it used no NVTX, and CUDA was left out by --no-cuda";
@@ -60,8 +62,7 @@ std::string nothingSentence(const capture::RecordOptions& options,
         reason = fmt::format(
             "signal {} ended it before it used CUDA or NVTX, or within the first moments after",
             outcome.exitStatus - firstSignalStatus);
-    return fmt::format("Nothing was recorded of {}: {}. {} holds no event.", outcome.program,
-                       reason, outcome.run->trace.string());
+    return fmt::format("Nothing was recorded of {}: {}. {}.", outcome.program, reason, left);
 }
 
 /// Where what there is of a run that has no trace may be.

@@ -42,6 +42,8 @@ QString kindOf(TrackKind kind) {
         case TrackKind::StreamProjection:
         case TrackKind::ThreadNvtx:
         case TrackKind::ThreadApi:
+        case TrackKind::ThreadStates:
+        case TrackKind::ThreadStacks:
         case TrackKind::CounterStates:
         case TrackKind::CounterGroup:
         case TrackKind::GpuEvents:

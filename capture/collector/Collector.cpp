@@ -180,6 +180,7 @@ void Collector::finishSamplers(CollectedRun& run) {
     for (auto& [path, log] : samplerLogs_) {
         log->finish(hosts_.size() > 1 ? hostOf(path.filename().string()) : std::string(), logged);
         if (log->isNotAllRead()) ++run.logsNotAllRead;
+        run.threadStates += log->threadStates();
     }
 }
 

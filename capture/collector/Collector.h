@@ -44,6 +44,7 @@ struct CollectedRun {
     int processesCutShort = 0;          ///< Of these, without a proper end.
     size_t logsNotAllRead = 0;          ///< Damaged or unreadable: they hold more than the trace.
     size_t processesWithoutLog = 0;     ///< That had something to record and could not write it.
+    int64_t threadStates = 0;           ///< Of all threads; no events of the program itself.
     std::vector<std::string> warnings;  ///< Sentences of the trace's health, worst first.
     /// Bytes of the logs that nobody had read when the program ended, if somebody saw that.
     std::optional<int64_t> logBytesUnreadAtExit;

@@ -37,6 +37,7 @@ class SamplerImporter : private log::RecordVisitor {
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
     /// Whether the sampler has told that the clock of its machine was set.
     bool saidClockSet() const { return saidClockSet_; }
+    int64_t threadStates() const { return threads_.count(); }
     bool isNotAllRead() const { return problem_.has_value() || reader_.isDamaged(); }
 
   private:

@@ -46,6 +46,7 @@ void ThreadStateImporter::add(const log::WatchedThreadRecord& record) {
 void ThreadStateImporter::add(const log::ThreadRunRecord& record) {
     if (record.endNs < record.startNs) return;
     latestNs_ = std::max(latestNs_, record.endNs);
+    ++count_;
     if (seen_.size() < mostThreads) seen_.emplace(record.processId, record.threadId);
     std::optional<int64_t> call, holder;
     if (!context_.strings.text(record.call).empty()) call = context_.strings.traceId(record.call);

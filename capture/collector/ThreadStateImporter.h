@@ -30,6 +30,8 @@ class ThreadStateImporter {
     void finish(const std::set<int64_t>& logged);
     /// When the latest thing ended that was seen, in the log's time.
     int64_t latestNs() const { return latestNs_; }
+    /// How many states were written.
+    int64_t count() const { return count_; }
 
   private:
     std::optional<int64_t> stackOf(uint32_t stack) const;
@@ -39,7 +41,7 @@ class ThreadStateImporter {
     std::map<uint32_t, std::string> programs_;      ///< By process id.
     std::map<std::pair<uint32_t, uint32_t>, std::string> names_;  ///< By process and thread.
     std::set<std::pair<uint32_t, uint32_t>> seen_;  ///< Threads that something was written of.
-    int64_t latestNs_ = 0;
+    int64_t latestNs_ = 0, count_ = 0;
 };
 
 }  // namespace lanescope::capture

@@ -48,6 +48,7 @@ std::vector<Check> diagnose(const std::filesystem::path& agent) {
             checkAgent(agent),
             checkCupti(),
             checkCounterPermission("/proc/driver/nvidia/params"),
+            checkThreads(),
             checkInjectionVariables(agent),
             checkNcclVariables(),
             checkRivalProcesses("/proc"),

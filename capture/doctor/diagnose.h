@@ -15,6 +15,8 @@ std::vector<Check> diagnose(const std::filesystem::path& agent);
 // Its parts, in its order.
 Check checkDriver();
 Check checkGpus();
+/// Whether threads of other processes can be looked at; tries it with a child.
+Check checkThreads();
 Check checkAgent(const std::filesystem::path& agent);
 Check checkCupti();
 Check checkCounterPermission(const std::filesystem::path& driverParameters);

@@ -32,7 +32,8 @@ ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::pa
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &previous);
     thread_ = std::make_unique<SamplerThread>(
-        std::make_unique<ThreadSampler>(*log_, options.threadsHz, ::getpid()),
+        std::make_unique<ThreadSampler>(*log_, options.threadsHz, ::getpid(),
+                                        options.agentOptions.recordPython),
         ThreadSampler::gridNs, *log_, nullptr);
     ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
 }

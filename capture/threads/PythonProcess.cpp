@@ -104,6 +104,8 @@ ImagesOfProcess lookForImages(pid_t pid, const ForeignMemory& memory) {
         const std::string_view first = takeUntil(addresses, '-');
         std::from_chars(first.data(), first.data() + first.size(), address, 16);
         auto python = pythonIn(memory, address, file);
+        int major = 0, minor = 0;
+        found.isHidden |= memory.isRefused() && versionInName(file, major, minor);
         if (!python) continue;
         if (python->isReadable)
             found.python = std::make_shared<const PythonImage>(std::move(python->image));
@@ -114,11 +116,11 @@ ImagesOfProcess lookForImages(pid_t pid, const ForeignMemory& memory) {
 }
 
 PythonProcess::PythonProcess(std::shared_ptr<const PythonImage> image, ForeignMemory& memory,
-                             SampleLog& log, StackCounts& counts)
+                             SampleLog& log, StackReading& reading)
     : image_(std::move(image)),
       memory_(memory),
       log_(log),
-      counts_(counts),
+      reading_(reading),
       frames_(StackTable::mostFrames) {}
 
 /// glibc keeps the kernel's number of a thread behind the word by which `pthread_self` names it;
@@ -175,17 +177,17 @@ bool PythonProcess::isStill(pid_t thread, uint64_t state) const {
 
 uint32_t PythonProcess::stackOf(pid_t thread) {
     const auto found = stateOf_.find(thread);
-    if (found == stateOf_.end()) return 0;
+    if (found == stateOf_.end() || !reading_.isWanted) return 0;
     const uint64_t state = found->second;
     for (int tries = 0; tries < mostTries; ++tries) {
         uint32_t number = 0;
         const Outcome outcome = tryStack(thread, state, number);
-        if (outcome == Outcome::Whole) ++counts_.whole;
+        if (outcome == Outcome::Whole) ++reading_.whole;
         if (outcome != Outcome::Torn) return number;
         memory_.forget();
     }
     // What ends or is gone cannot be read either.
-    if (isStill(thread, state)) ++counts_.torn;
+    if (isStill(thread, state)) ++reading_.torn;
     return 0;
 }
 

@@ -30,13 +30,15 @@ struct PythonImage {
 struct ImagesOfProcess {
     std::shared_ptr<const PythonImage> python;  ///< Null if there is none that can be read.
     std::string unknownVersion;                 ///< "3.16": there is one whose stacks nobody knows.
-    bool usesCuda = false;                      ///< The driver or our agent is loaded.
+    bool isHidden = false;  ///< What is called Python is there, and nobody may read its memory.
+    bool usesCuda = false;  ///< The driver or our agent is loaded.
 };
 /// A millisecond for a process with thousands of libraries.
 ImagesOfProcess lookForImages(pid_t pid, const ForeignMemory& memory);
 
-/// Stacks that were looked at, all in all.
-struct StackCounts {
+/// Whether stacks are read, and how it went, all in all.
+struct StackReading {
+    bool isWanted = true;
     uint64_t whole = 0;  ///< Read from the innermost frame to the root.
     uint64_t torn = 0;   ///< Changed while they were read, also when that was tried again.
 };
@@ -47,7 +49,7 @@ struct StackCounts {
 class PythonProcess {
   public:
     PythonProcess(std::shared_ptr<const PythonImage> image, ForeignMemory& memory, SampleLog& log,
-                  StackCounts& counts);
+                  StackReading& reading);
 
     /// Looks which threads of the process run Python. 1 us a thread.
     void findThreads();
@@ -75,7 +77,7 @@ class PythonProcess {
     const std::shared_ptr<const PythonImage> image_;
     ForeignMemory& memory_;
     SampleLog& log_;
-    StackCounts& counts_;
+    StackReading& reading_;
     GilWatch gil_;
     std::unordered_map<pid_t, uint64_t> stateOf_;
     std::vector<uint64_t> states_;

@@ -51,10 +51,11 @@ void raiseFileLimit() {
 
 }  // namespace
 
-ThreadSampler::ThreadSampler(SampleLog& log, double hz, pid_t recorder)
+ThreadSampler::ThreadSampler(SampleLog& log, double hz, pid_t recorder, bool readsStacks)
     : log_(log),
       periodNs_(static_cast<int64_t>(1e9 / std::clamp(hz, 0.1, fastestHz))),
-      tree_(recorder) {}
+      tree_(recorder),
+      reading_{.isWanted = readsStacks} {}
 
 bool ThreadSampler::begin() {
     raiseFileLimit();
@@ -110,7 +111,7 @@ void ThreadSampler::findProcesses(int64_t nowNs) {
     }
     for (const pid_t pid : found) {
         auto& process = processes_[pid];
-        if (!process) process = std::make_unique<WatchedProcess>(pid, log_, counts_);
+        if (!process) process = std::make_unique<WatchedProcess>(pid, log_, reading_);
     }
     for (const auto& [pid, process] : processes_) {
         process->find(nowNs, buffer_);
@@ -166,15 +167,15 @@ std::string ThreadSampler::describe() const {
                        "stacks read, {} torn",
                        100 * static_cast<double>(threadCpuNs()) / 1e9 / seconds,
                        static_cast<double>(turns_) / seconds, mostThreads_, mostProcesses_,
-                       counts_.whole, counts_.torn);
+                       reading_.whole, reading_.torn);
 }
 
 void ThreadSampler::end() {
     for (const auto& [pid, process] : processes_) process->end();
     processes_.clear();
     log_.property(facts::threadSampler, describe());
-    log_.property(facts::threadStacksRead, std::to_string(counts_.whole));
-    log_.property(facts::threadStacksTorn, std::to_string(counts_.torn));
+    log_.property(facts::threadStacksRead, std::to_string(reading_.whole));
+    log_.property(facts::threadStacksTorn, std::to_string(reading_.torn));
 }
 
 }  // namespace lanescope::capture

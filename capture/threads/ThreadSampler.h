@@ -23,7 +23,8 @@ class ThreadSampler : public Sampler {
   public:
     /// `hz`: how often a second threads are looked at that run Python or much; others five times as
     /// seldom. Looks come at uneven times, so that none falls into step with what the program does.
-    ThreadSampler(SampleLog& log, double hz, pid_t recorder);
+    /// Without `readsStacks` nobody's lines are read.
+    ThreadSampler(SampleLog& log, double hz, pid_t recorder, bool readsStacks = true);
 
     /// The grid of its turns; to be the period of its `SamplerThread`.
     static constexpr int64_t gridNs = 1'000'000;
@@ -48,7 +49,7 @@ class ThreadSampler : public Sampler {
     const int64_t periodNs_;
     ProcessTree tree_;
     std::map<pid_t, std::unique_ptr<WatchedProcess>> processes_;
-    StackCounts counts_;
+    StackReading reading_;
     std::vector<char> buffer_;
     int64_t begunNs_ = 0, nextNs_ = 0, nextFindNs_ = 0, nextFlushNs_ = 0;
     uint64_t turns_ = 0, looksForProcesses_ = 0;

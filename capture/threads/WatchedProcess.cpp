@@ -20,9 +20,9 @@ constexpr int mostDoublings = 7;
 
 }  // namespace
 
-WatchedProcess::WatchedProcess(pid_t pid, SampleLog& log, StackCounts& counts)
+WatchedProcess::WatchedProcess(pid_t pid, SampleLog& log, StackReading& reading)
     : log_(log),
-      counts_(counts),
+      reading_(reading),
       pid_(pid),
       folder_(fmt::format("/proc/{}/", pid)),
       memory_(pid) {}
@@ -50,8 +50,10 @@ void WatchedProcess::findImages(int64_t nowNs) {
     const ImagesOfProcess found = lookForImages(pid_, memory_);
     unknownVersion_ = found.unknownVersion;
     const bool wasWatched = isWatched_;
-    isWatched_ |= found.python || found.usesCuda || !found.unknownVersion.empty();
-    if (found.python) python_.emplace(found.python, memory_, log_, counts_);
+    isHidden_ = found.isHidden;
+    isWatched_ |=
+        found.python || found.usesCuda || found.isHidden || !found.unknownVersion.empty();
+    if (found.python) python_.emplace(found.python, memory_, log_, reading_);
     if (isWatched_ && (!wasWatched || found.python))
         log_.addProcess(static_cast<uint32_t>(pid_), 0, program_,
                         found.python ? std::string_view(found.python->version)

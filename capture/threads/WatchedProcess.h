@@ -20,8 +20,7 @@ namespace lanescope::capture {
 /// loaded; shells and launchers are not. One thread.
 class WatchedProcess {
   public:
-    /// `beforeUs` is how many looks at the memory map were not worth it; each makes the next wait.
-    WatchedProcess(pid_t pid, SampleLog& log, StackCounts& counts);
+    WatchedProcess(pid_t pid, SampleLog& log, StackReading& reading);
 
     /// Looks what there is in it that could be watched, and which threads it has; a few times a
     /// second.
@@ -32,7 +31,7 @@ class WatchedProcess {
     void end();
 
     bool isWatched() const { return isWatched_; }
-    bool runsPython() const { return python_.has_value(); }
+    bool runsPython() const { return python_.has_value() || isHidden_; }
     size_t threadCount() const { return threads_.size(); }
     /// A version of Python whose stacks nobody can read; empty if there is none.
     const std::string& unknownVersion() const { return unknownVersion_; }
@@ -46,13 +45,14 @@ class WatchedProcess {
     void findThreads(std::vector<char>& buffer);
 
     SampleLog& log_;
-    StackCounts& counts_;
+    StackReading& reading_;
     const pid_t pid_;
     const std::string folder_;
     ForeignMemory memory_;
     std::string program_;
     std::string unknownVersion_;
     bool isWatched_ = false;
+    bool isHidden_ = false;  ///< It runs Python, whose memory may not be read.
     int looks_ = 0;  ///< At the memory map, since the program became what it is.
     int64_t nextImagesNs_ = 0;
     std::optional<PythonProcess> python_;

@@ -85,11 +85,13 @@ SeenState WatchedThread::seenOf(const SystemCall& call, int64_t passedNs, const 
     SeenState seen;
     seen.stack = stack_;
     if (call.isRunning) {
-        // One that runs is counted at each tick; who is counted nothing waits for a core.
+        // One that runs is counted at each tick; who is counted nothing waits for a core. For how
+        // long it waited is counted when it has got one.
         const bool hasNothing = times_.isOpen() && passedNs >= tickNs &&
                                 since.cpuNs < passedNs / shareOfNothing &&
                                 !isWaiting(runs_.latest().state);
-        seen.state = hasNothing ? ThreadState::Runnable : ThreadState::Running;
+        const bool hasWaited = passedNs > 0 && since.delayNs > passedNs / 2;
+        seen.state = hasNothing || hasWaited ? ThreadState::Runnable : ThreadState::Running;
         return seen;
     }
     if (!call.isKnown) {

@@ -110,15 +110,21 @@ ThreadLanes lanesOf(const Trace& trace, ThreadWork& work, StringIndex busy,
 
 }  // namespace
 
-std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, StringIndex busy,
-                                            const std::stop_token& stop) {
+std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names,
+                                            StringIndex busy, const std::stop_token& stop) {
     std::vector<ThreadWork> work;
     for (size_t thread = 0; thread < trace.threads.size(); ++thread)
         work.emplace_back(trace.memory.get());
     collectCalls(trace, work, stop);
     collectRanges(trace, work, stop);
     std::vector<ThreadLanes> lanes;
-    for (ThreadWork& each : work) lanes.push_back(lanesOf(trace, each, busy, stop));
+    std::vector<StateLanes> states = collectStateLanes(trace, names, busy, stop);
+    for (size_t thread = 0; thread < work.size(); ++thread) {
+        lanes.push_back(lanesOf(trace, work[thread], busy, stop));
+        lanes.back().states = std::move(states[thread]);
+        // Of a thread that called nothing it shows when it ran.
+        if (lanes.back().count == 0) lanes.back().busy = std::move(lanes.back().states.running);
+    }
     return lanes;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <stop_token>
 #include <vector>
 
 #include "model/build/LaneBuilder.h"
+#include "model/format/threadStates.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -17,21 +19,45 @@ struct DomainLanes {
     uint32_t droppedCount = 0;  ///< Ranges that found no lane.
 };
 
+/// What a thread was seen to do, and where it stood.
+struct StateLanes {
+    std::vector<Lane> states;  ///< What it did, and below that calls that it waited in.
+    std::vector<Lane> stacks;  ///< A flame: a function called by another below that.
+    Lane running;              ///< When it ran.
+    uint32_t droppedCalls = 0, droppedFrames = 0;
+    bool isWorthShowing = false;  ///< It ran, or stood in a function.
+};
+
 /// What a thread did, before it becomes tracks.
 struct ThreadLanes {
     std::vector<DomainLanes>
         domains;  ///< The default one first, then by number of ranges, code last.
     std::vector<Lane> calls;
     uint32_t droppedCalls = 0;
+    StateLanes states;
     uint64_t count = 0;  ///< Of calls and ranges.
     /// When the thread was in the CUDA API; when in a range of its last domain, if it made no
     /// calls.
     Lane busy;
 };
 
-/// Deals API calls and NVTX ranges out to lanes of their threads. `busy` is what to call the slices
-/// of `ThreadLanes::busy`. Changes nothing of the trace. O(n). Stopped, it leaves events out.
-std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, StringIndex busy,
-                                            const std::stop_token& stop);
+/// What slices of states are called; made before lanes are, since strings must not grow meanwhile.
+class StateNames {
+  public:
+    explicit StateNames(Trace& trace);
+    StringIndex of(ThreadState state) const { return names_[static_cast<size_t>(state)]; }
+
+  private:
+    std::array<StringIndex, threadStateCount> names_{};
+};
+
+/// The states of all threads; see `StateLanes`. O(rows, and frames of their stacks).
+std::vector<StateLanes> collectStateLanes(const Trace& trace, const StateNames& names,
+                                          StringIndex busy, const std::stop_token& stop);
+
+/// Deals API calls, NVTX ranges and states out to lanes of their threads. `busy` is what to call the
+/// slices of `ThreadLanes::busy`. Changes nothing of the trace. O(n). Stopped, it leaves events out.
+std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names,
+                                            StringIndex busy, const std::stop_token& stop);
 
 }  // namespace lanescope

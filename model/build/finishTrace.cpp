@@ -49,6 +49,8 @@ class RangeFinder {
         trace_.range = trace_.range.united(event);
     }
 
+    bool isEmpty() const { return trace_.range == nothing; }
+
     /// Ranges reach to where their processes ended, so that a hang after the last event shows.
     void finish() {
         for (size_t index = 0; index < trace_.processes.size(); ++index) {
@@ -72,14 +74,18 @@ class RangeFinder {
 
 void findRanges(Trace& trace, const std::stop_token& stop) {
     RangeFinder finder(trace, stop);
+    const auto takeAll = [&](auto each) {
+        finder.take(each.table(trace), [&](uint32_t row) { return each.processOf(trace, row); });
+    };
     forEachKind([&](auto each) {
-        if constexpr (each.origin == kinds::Origin::Recorded)
-            finder.take(each.table(trace),
-                        [&](uint32_t row) { return each.processOf(trace, row); });
+        // What threads did before and after is seen as well, and no part of what is measured.
+        if constexpr (each.origin == kinds::Origin::Recorded && each.kind != EventKind::CpuState)
+            takeAll(each);
     });
     const MemoryEventTable& memory = trace.memoryEvents;
     for (uint32_t row = 0; row < memory.size() && !isStopped(stop, row); ++row)
         finder.take(TimeRange{memory.timeNs[row], memory.timeNs[row]}, memory.process[row]);
+    if (finder.isEmpty()) takeAll(kinds::CpuState{});
     finder.finish();
 }
 
@@ -142,6 +148,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     // Strings must not grow while several threads read them.
     const StringIndex busy = trace.strings.intern("Busy");
     const WorkNames names(trace, stop);
+    const StateNames stateNames(trace);
     if (stop.stop_requested()) return false;
     GpuLanes ofGpus;
     std::vector<ThreadLanes> ofThreads;
@@ -161,7 +168,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
                        [&] {
                            if (!areLanesLast) collectLanes();
                        },
-                       [&] { ofThreads = collectThreadLanes(trace, busy, stop); }});
+                       [&] { ofThreads = collectThreadLanes(trace, stateNames, busy, stop); }});
     if (stop.stop_requested()) return false;
     buildTracks(trace, std::move(ofGpus), std::move(ofThreads), busy, stop);
     buildTiles(trace, threads, stop);

@@ -69,6 +69,8 @@ std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
         case TrackKind::Thread:
         case TrackKind::ThreadNvtx:
         case TrackKind::ThreadApi:
+        case TrackKind::ThreadStates:
+        case TrackKind::ThreadStacks:
             processes.insert(trace.threads[track.subject].process);
             break;
         case TrackKind::CounterGroup:
@@ -99,6 +101,8 @@ bool concerns(Loss what, TrackKind track) {
         case TrackKind::CounterStates:
             return isAny || what == Loss::CudaActivity;
         case TrackKind::CounterGroup:
+        case TrackKind::ThreadStates:  // What another process saw.
+        case TrackKind::ThreadStacks:
             return false;
         case TrackKind::StreamProjection:
         case TrackKind::Process:

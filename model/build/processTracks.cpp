@@ -26,6 +26,20 @@ void addDomainTrack(Trace& trace, uint32_t thread, int32_t parent, DomainLanes& 
     noteDropped(trace, track, work.droppedCount);
 }
 
+void addStateTracks(Trace& trace, uint32_t thread, int32_t parent, StateLanes& work) {
+    if (!work.states.empty()) {
+        const uint32_t track = addTrack(trace, TrackKind::ThreadStates, thread, parent, "State");
+        trace.tracks[track].lanes = std::move(work.states);
+        noteDropped(trace, track, work.droppedCalls);
+    }
+    if (!work.stacks.empty()) {
+        const uint32_t track = addTrack(trace, TrackKind::ThreadStacks, thread, parent, "Stack");
+        trace.tracks[track].lanes = std::move(work.stacks);
+        trace.tracks[track].isInitiallyFolded = true;
+        noteDropped(trace, track, work.droppedFrames);
+    }
+}
+
 void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolded,
                      ThreadLanes& work) {
     const Thread& info = trace.threads[thread];
@@ -43,6 +57,7 @@ void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolde
         trace.tracks[track].lanes = std::move(work.calls);
         noteDropped(trace, track, work.droppedCalls);
     }
+    addStateTracks(trace, thread, own, work.states);
     trace.tracks[threadTrack].lanes.push_back(std::move(work.busy));
 }
 
@@ -65,7 +80,8 @@ void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex b
                       const std::stop_token& stop) {
     std::vector<std::vector<uint32_t>> threadsOf(trace.processes.size());
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
-        if (work[thread].count > 0) threadsOf[trace.threads[thread].process].push_back(thread);
+        if (work[thread].count > 0 || work[thread].states.isWorthShowing)
+            threadsOf[trace.threads[thread].process].push_back(thread);
     for (const uint32_t process : orderedProcesses(trace)) {
         std::vector<uint32_t>& threads = threadsOf[process];
         if (threads.empty() && !processHasOtherTracks(trace, process)) continue;

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "model/compare/WorkerTimeline.h"
-#include "model/steps/rangePattern.h"
 #include "model/trace/categories.h"
 
 namespace lanescope::compare {
@@ -23,17 +22,6 @@ bool isWait(std::string_view call) {
     return call.find("Synchronize") != std::string_view::npos;
 }
 
-/// A thread without a name that is not the first of its process.
-constexpr std::string_view otherThread = "another thread";
-
-/// "outside CUDA calls on the main thread": thread ids differ from run to run, names do not.
-std::string threadText(const Trace& trace, uint32_t thread) {
-    const Thread& which = trace.threads[thread];
-    if (which.tid == trace.processes[which.process].pid) return "main thread";
-    if (which.name.empty()) return std::string(otherThread);
-    return fmt::format("thread {}", rangePattern(which.name));
-}
-
 }  // namespace
 
 IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps,
@@ -42,7 +30,8 @@ IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps,
       trace_(run.trace),
       worker_(workerOf(steps)),
       contributors_(contributors),
-      gaps_(trace_.memory.get()) {
+      gaps_(trace_.memory.get()),
+      words_(run.trace) {
     findGaps(work);
     findThreads(work);
     findBatchCopies(steps, work);
@@ -171,25 +160,23 @@ Stretches IdleCauses::queuedGaps() const {
 
 Stretches IdleCauses::dataLoading() {
     Stretches claims = noStretches();
-    const uint32_t inRange = nameKey("in a range of data loading");
-    const uint32_t beforeCopy = nameKey("outside CUDA calls before the copy of the batch");
+    const std::string inRange = "in a range of data loading";
+    const std::string beforeCopy = "outside CUDA calls before the copy of the batch";
     for (const uint32_t thread : threads_)
         for (const Stretch& open : run_.paths.of(thread))
             if (run_.paths.isDataLoading(open.label))
-                claims.push_back({open.startNs, open.endNs,
-                                  contributor(StepPart::DataLoading, inRange, open.label)});
+                addLoading(thread, {open.startNs, open.endNs}, inRange, open.label, claims);
     Stretches waits = noStretches();  // for the copy of a batch
     for (const Gap& gap : gaps_) {
         if (!isLate(gap)) continue;
         const uint32_t thread = awaitedThread(gap);
-        const auto claim = [&](uint32_t name) {
-            return Stretch{gap.range.startNs, gap.range.endNs,
-                           contributor(StepPart::DataLoading, name, gap.next->path)};
-        };
-        if (isDataLoadingName(trace_.threads[thread].name))
-            claims.push_back(claim(nameKey(threadText(trace_, thread))));
-        else if (batchCopies_.contains(gap.next))
-            append(waits, without({claim(beforeCopy)}, timeElsewhere(gap)));
+        if (isDataLoadingName(trace_.threads[thread].name)) {
+            addLoading(thread, gap.range, threadText(trace_, thread), gap.next->path, claims);
+        } else if (batchCopies_.contains(gap.next)) {
+            Stretches pieces = noStretches();
+            addLoading(thread, gap.range, beforeCopy, gap.next->path, pieces);
+            append(waits, without(pieces, timeElsewhere(gap)));
+        }
     }
     for (const uint32_t thread : threads_)
         if (!waits.empty()) waits = without(waits, run_.calls.callsOf[thread]);
@@ -228,19 +215,33 @@ void IdleCauses::addByPath(uint32_t thread, Stretches pieces, Stretches& claims)
             {piece.startNs, piece.endNs, contributor(StepPart::LaunchBound, piece.label, 0)});
 }
 
+void IdleCauses::addStates(uint32_t thread, TimeRange range, const std::string& name,
+                           Stretches& pieces) {
+    words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
+        pieces.push_back({piece.startNs, piece.endNs, nameKey(name + std::string(words))});
+    });
+}
+
+void IdleCauses::addLoading(uint32_t thread, TimeRange range, const std::string& name,
+                            RangePaths::Id path, Stretches& claims) {
+    words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
+        const uint32_t key = nameKey(name + std::string(words));
+        claims.push_back(
+            {piece.startNs, piece.endNs, contributor(StepPart::DataLoading, key, path)});
+    });
+}
+
 /// What `thread` did in the gaps that waited for it: in a call, or outside of any.
 void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Stretches& claims) {
     const Stretches& calls = run_.calls.callsOf[thread];
-    const std::string which = threadText(trace_, thread);
-    const std::string onThread = (which == otherThread ? " on " : " on the ") + which;
+    const std::string where = " " + onThread(trace_, thread);
     std::unordered_map<StringIndex, uint32_t> known;
     Stretches pieces = noStretches();
     forEachOverlap(gaps, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
-        pieces.push_back({startNs, endNs, callKey(name, onThread, known)});
+        pieces.push_back({startNs, endNs, callKey(name, where, known)});
     });
-    const uint32_t outside = nameKey("outside CUDA calls" + onThread);
     for (const Stretch& piece : without(gaps, calls))
-        pieces.push_back({piece.startNs, piece.endNs, outside});
+        addStates(thread, {piece.startNs, piece.endNs}, "outside CUDA calls" + where, pieces);
     addByPath(thread, withoutOverlaps(std::move(pieces)), claims);
 }
 

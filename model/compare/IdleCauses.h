@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/compare/GpuWork.h"
+#include "model/compare/StateWords.h"
 #include "model/values/stretches.h"
 
 namespace lanescope::compare {
@@ -45,6 +46,12 @@ class IdleCauses {
     Stretches launchBound();
     Stretches queued();
     void addLate(uint32_t thread, const Stretches& gaps, Stretches& claims);
+    /// Pieces of a time that `thread` let pass outside of calls, each named `name` and what it did
+    /// then.
+    void addStates(uint32_t thread, TimeRange range, const std::string& name, Stretches& pieces);
+    /// The same as contributors of data loading.
+    void addLoading(uint32_t thread, TimeRange range, const std::string& name, RangePaths::Id path,
+                    Stretches& claims);
     void addByPath(uint32_t thread, Stretches pieces, Stretches& claims);
     /// Number of a name for a cause; the same for equal names.
     uint32_t nameKey(const std::string& name);
@@ -62,6 +69,7 @@ class IdleCauses {
     std::set<uint32_t> threads_;  ///< That launch work, and the one with the steps.
     LargeVector<Gap> gaps_;
     std::set<const GpuWork*> batchCopies_;
+    StateWords words_;
     std::map<std::string, uint32_t> nameKeys_;
     std::vector<std::string> names_;  ///< By key.
     std::set<uint32_t> allocationKeys_;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "model/trace/categories.h"
+
 namespace lanescope::compare {
 
 namespace {
@@ -28,6 +30,40 @@ auto firstEndingAfter(const std::vector<Each>& all, int64_t timeNs) {
 }
 
 }  // namespace
+
+/// Threads that are called so, and those of processes that give GPUs no work.
+IdleGaps::IdleGaps(const Trace& trace) : trace_(&trace), states_(trace) {
+    std::vector<bool> launches(trace.processes.size());
+    for (const Stream& stream : trace.streams) launches[stream.process] = true;
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+        const Thread& info = trace.threads[thread];
+        const bool isOfHelper =
+            !launches[info.process] && info.tid == trace.processes[info.process].pid;
+        if (!states_.isEmpty(thread) && (isOfHelper || isDataLoadingName(info.name)))
+            loaders_.push_back(thread);
+    }
+}
+
+std::vector<IdleGaps::ThreadInGap> IdleGaps::threadsDuring(const IdleGap& gap) const {
+    std::vector<ThreadInGap> threads;
+    const uint32_t awaited =
+        gap.call == noIndex ? noIndex : trace_->apiCalls.thread[gap.call];
+    const auto add = [&](uint32_t thread) {
+        ThreadTimes times = states_.during(thread, gap.range);
+        if (times.knownNs() > 0) threads.push_back({thread, thread == awaited, times});
+    };
+    if (awaited != noIndex) add(awaited);
+    const size_t first = threads.size();
+    for (const uint32_t thread : loaders_)
+        if (thread != awaited) add(thread);
+    std::stable_sort(threads.begin() + static_cast<std::ptrdiff_t>(first), threads.end(),
+                     [](const ThreadInGap& a, const ThreadInGap& b) {
+                         return a.times.of(ThreadState::Running) >
+                                b.times.of(ThreadState::Running);
+                     });
+    if (threads.size() > first + mostLoaders) threads.resize(first + mostLoaders);
+    return threads;
+}
 
 IdleGaps::Worker IdleGaps::madeOf(const RunWorkers& run, const WorkerSteps& worker) {
     const WorkerTimeline timeline = run.timelineOf(worker);

@@ -8,6 +8,7 @@
 
 #include "model/compare/PartTimeline.h"
 #include "model/compare/RunWorkers.h"
+#include "model/trace/ThreadTimes.h"
 
 namespace lanescope::compare {
 
@@ -62,6 +63,17 @@ class IdleGaps {
     /// of the gaps in it. O(log n) and what lies in it.
     std::vector<IdleCause> whyIdle(size_t worker, TimeRange range) const;
 
+    /// What threads did while the GPU was idle: the one that it waited for, and those that load
+    /// data for it, which are at most `mostLoaders`, those that ran longest first. Only threads of
+    /// which it is known.
+    struct ThreadInGap {
+        uint32_t thread = noIndex;
+        bool isAwaited = false;
+        ThreadTimes times;
+    };
+    static constexpr size_t mostLoaders = 8;
+    std::vector<ThreadInGap> threadsDuring(const IdleGap& gap) const;
+
     /// How often the main cause of a gap is that of others, and how long these take, of a worker.
     struct Likes {
         int64_t count = 0;
@@ -87,13 +99,15 @@ class IdleGaps {
         std::vector<Likes> likes;  ///< By cause.
     };
 
-    explicit IdleGaps(const Trace& trace) : trace_(&trace) {}
+    explicit IdleGaps(const Trace& trace);
     static Worker madeOf(const RunWorkers& run, const WorkerSteps& worker);
     static uint32_t mainCause(const Worker& worker, TimeRange gap);
     void rank();
 
     const Trace* trace_;
     std::vector<Worker> workers_;
+    StatesOfThreads states_;
+    std::vector<uint32_t> loaders_;  ///< Threads that may load data.
     std::vector<Place> longest_;
 };
 

@@ -29,6 +29,12 @@ constexpr int64_t last(FaultAccess) {
 constexpr int64_t last(SyncType) {
     return static_cast<int64_t>(SyncType::Context);
 }
+constexpr int64_t last(ThreadState) {
+    return static_cast<int64_t>(threadStateCount) - 1;
+}
+constexpr int64_t last(StateSource) {
+    return static_cast<int64_t>(StateSource::Samples);
+}
 constexpr int64_t last(NvtxStyle) {
     return static_cast<int64_t>(NvtxStyle::Mark);
 }
@@ -287,6 +293,8 @@ class TraceBounds {
             case TrackKind::Thread:
             case TrackKind::ThreadNvtx:
             case TrackKind::ThreadApi:
+            case TrackKind::ThreadStates:
+            case TrackKind::ThreadStacks:
                 return isBelow(track.subject, trace_.threads);
             case TrackKind::Counter:
             case TrackKind::CounterStates:

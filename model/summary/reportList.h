@@ -40,6 +40,7 @@ extern const Report nvtxGpuProjectionSummaryReport;
 extern const Report nvtxPushPopSummaryReport;
 extern const Report nvtxStartEndSummaryReport;
 extern const Report nvtxSummaryReport;
+extern const Report threadStatesReport;
 extern const Report unifiedMemorySummaryReport;
 extern const Report unifiedMemoryTotalsReport;
 

@@ -30,6 +30,7 @@ constexpr std::array reports{
     &kernelsByLineReport,
     &idleByLineReport,
     &launchesByLineReport,
+    &threadStatesReport,
     &memcpyBandwidthBySizeReport,
     &memcpyBandwidthByDeviceReport,
     &memcpyBandwidthByRangeReport,

@@ -24,6 +24,7 @@ enum class EventKind : uint8_t {
     Graph,          ///< A launch of a CUDA graph that was recorded as a whole.
     PageFault,      ///< A page of managed memory that was not where it was needed.
     CounterSample,  ///< A value of a counter, for as long as it held.
+    CpuState,       ///< What a CPU thread did for a while.
 };
 
 /// Names one event of a trace: table and row in four bytes. Cheap to copy, hash and compare; means

@@ -28,8 +28,15 @@ enum class SliceCategory : uint8_t {
     ManagedMemory,  ///< What befell it, but for copies.
     Counter,
     Busy,
+    CpuRunning,
+    CpuNoCore,  ///< Could run.
+    CpuGil,     ///< Waits for it.
+    CpuLock,    ///< Waits for another thread or process.
+    CpuInput,   ///< Waits for data, a disk or a driver.
+    CpuSleep,
+    CpuFrame,  ///< A function on the stack of a thread.
 };
-inline constexpr size_t sliceCategoryCount = 20;
+inline constexpr size_t sliceCategoryCount = 27;
 
 constexpr bool isOfNcclKernel(SliceCategory category) {
     return category == SliceCategory::NcclKernel || category == SliceCategory::NcclWait;

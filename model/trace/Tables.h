@@ -9,6 +9,7 @@
 
 #include "model/format/Memory.h"
 #include "model/format/TimeRange.h"
+#include "model/format/threadStates.h"
 #include "model/trace/Column.h"
 #include "model/trace/RecordColumn.h"
 #include "model/trace/StringTable.h"
@@ -227,6 +228,35 @@ template <Of<StackTable> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, rowOrNone(RowsOf::Stacks, s.parent), rowOf(RowsOf::Strings, s.function),
               rowOf(RowsOf::Strings, s.file), number(s.line));
+}
+
+/// How it is known what a thread did.
+enum class StateSource : uint8_t {
+    Looks,      ///< Somebody looked again and again, as our recorder does.
+    Scheduler,  ///< The kernel told of each switch.
+    Calls,      ///< A call of the operating system's libraries, which may hold others.
+    Samples,    ///< A moment at which it ran, stretched to the next; its stack is what counts.
+};
+
+/// What CPU threads did. Of one thread those of one source overlap only if they are calls.
+struct CpuStateTable {
+    Column<int64_t> startNs, endNs;
+    Column<uint32_t> thread;
+    Column<ThreadState> state;
+    Column<StateSource> source;
+    Column<int64_t> cpuNs, delayNs;  ///< On a core; without one that it wanted.
+    Column<StringIndex> call;            ///< What it waits in; 0 if unknown.
+    Column<uint32_t> stack;              ///< Row of `StackTable`, or `noIndex`.
+    Column<uint32_t> holder;             ///< Thread that has the GIL it waits for, or `noIndex`.
+    Column<uint32_t> holderStack;        ///< Row of `StackTable`, or `noIndex`.
+    uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
+};
+template <Of<CpuStateTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Threads, s.thread), s.state, s.source,
+              s.cpuNs, s.delayNs, rowOf(RowsOf::Strings, s.call),
+              rowOrNone(RowsOf::Stacks, s.stack), rowOrNone(RowsOf::Threads, s.holder),
+              rowOrNone(RowsOf::Stacks, s.holderStack));
 }
 
 /// The numbers are the file's (`ENUM_CUPTI_SYNC_TYPE`).

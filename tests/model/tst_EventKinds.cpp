@@ -8,6 +8,7 @@
 
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedMemory.h"
@@ -31,10 +32,27 @@ class tst_EventKinds : public QObject {
                         if (lane.event[slice].isValid()) visit(*trace, track, lane, slice);
     }
 
+    /// What a thread did, and where it stood.
+    static TracePtr simulatedThreads() {
+        SimulatedTrace simulated;
+        const StringIndex file = simulated.intern("train.py");
+        const uint32_t stack = simulated.stack(noIndex, simulated.intern("step"), file, 12);
+        for (size_t state = 0; state < threadStateCount; ++state) {
+            const auto startNs = static_cast<int64_t>(state) * 1'000'000;
+            simulated.add<kinds::CpuState>({.startNs = startNs,
+                                            .endNs = startNs + 1'000'000,
+                                            .thread = simulated.defaultThread(),
+                                            .state = static_cast<ThreadState>(state),
+                                            .cpuNs = 500'000,
+                                            .stack = stack});
+        }
+        return simulated.finish();
+    }
+
   private slots:
     void initTestCase() {
         traces_ = {simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}),
-                   simulatedMemory(), simulatedMachine()};
+                   simulatedMemory(), simulatedMachine(), simulatedThreads()};
     }
 
     void haveNamesOfTheirOwn() {
@@ -59,6 +77,7 @@ class tst_EventKinds : public QObject {
         forEachSlice([&](const Trace& trace, const Track& track, const Lane& lane, uint32_t slice) {
             const EventRef event = lane.event[slice];
             met.insert(event.kind());
+            if (track.kind == TrackKind::ThreadStacks) return;  // a function lasts over states
             QVERIFY(mayHold(track.kind, event.kind()));
             if (isSampled(event.kind())) return;  // a state lasts over samples that say the same
             // What a collective waits stands before what it moves.
@@ -76,9 +95,10 @@ class tst_EventKinds : public QObject {
     }
 
     void tellWhatAnEventIsDrawnAs() {
-        forEachSlice([](const Trace& trace, const Track&, const Lane& lane, uint32_t slice) {
+        forEachSlice([](const Trace& trace, const Track& track, const Lane& lane, uint32_t slice) {
             const EventRef event = lane.event[slice];
             if (lane.category[slice] == SliceCategory::NcclWait) return;  // not all of the event
+            if (track.kind == TrackKind::ThreadStacks) return;            // nor is a function
             QCOMPARE(lane.category[slice], visitKind(trace, event, [&](auto each, uint32_t row) {
                          return each.categoryOf(trace, row);
                      }));

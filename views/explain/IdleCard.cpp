@@ -4,6 +4,7 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "model/compare/StateWords.h"
 #include "model/compare/shownNumbers.h"
 #include "model/values/formatValue.h"
 #include "views/details/FactSheet.h"
@@ -48,6 +49,7 @@ void IdleCard::refresh() {
                          causes.empty() ? QColor() : theme_.colorOf(causes.front().part));
         if (!causes.empty()) sheet_->addCaption(toQString(name(causes.front().part)));
         addCauses(causes, gap.range);
+        addThreads(gap);
         addNeighbours(gap);
         const IdleGaps::Likes likes = gaps_->likesOf(place_);
         if (!causes.empty() && likes.count > 0) {
@@ -76,6 +78,23 @@ void IdleCard::addCauses(const std::vector<IdleCause>& causes, TimeRange gap) {
         sheet_->addParagraph(
             tr("%1  %2").arg(toQString(formatDuration(cause.ns)), causeText(cause)),
             theme_.colorOf(cause.part));
+}
+
+void IdleCard::addThreads(const IdleGap& gap) {
+    const std::vector<IdleGaps::ThreadInGap> threads = gaps_->threadsDuring(gap);
+    if (threads.empty()) return;
+    sheet_->addHeading(tr("What threads did"));
+    for (const IdleGaps::ThreadInGap& each : threads) {
+        const Thread& thread = trace_->threads[each.thread];
+        const std::string which =
+            each.isAwaited ? threadText(*trace_, each.thread)
+                           : thread.name + ", PID " +
+                                 std::to_string(trace_->processes[thread.process].pid);
+        sheet_->addParagraph(
+            tr("%1: %2").arg(toQString(printable(which)),
+                             toQString(printable(timesText(*trace_, each.times,
+                                                           gap.range.durationNs())))));
+    }
 }
 
 void IdleCard::addNeighbours(const IdleGap& gap) {

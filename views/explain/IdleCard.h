@@ -32,6 +32,7 @@ class IdleCard : public QWidget {
   private:
     void refresh();
     void addCauses(const std::vector<compare::IdleCause>& causes, TimeRange gap);
+    void addThreads(const compare::IdleGap& gap);
     void addNeighbours(const compare::IdleGap& gap);
     void addLink(const QString& heading, EventRef event);
 

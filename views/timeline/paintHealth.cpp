@@ -22,6 +22,8 @@ uint32_t processOf(const Trace& trace, const Track& track) {
         case TrackKind::Thread:
         case TrackKind::ThreadNvtx:
         case TrackKind::ThreadApi:
+        case TrackKind::ThreadStates:
+        case TrackKind::ThreadStacks:
             return trace.threads[track.subject].process;
         case TrackKind::Gpu:
         case TrackKind::GpuEvents:

@@ -30,4 +30,50 @@ struct ThreadStates : TableOf<ThreadStates> {
 };
 inline constexpr ThreadStates threadStates;
 
+// What only Nsight Systems has. It is read and never made.
+
+struct ScheduleEvents : TableOf<ScheduleEvents> {
+    constexpr ScheduleEvents()
+        : TableOf("SCHED_EVENTS", "a thread got a core or lost it") {}
+
+    OptionalInteger<"start"> start{this, "when, ns"};
+    OptionalInteger<"cpu"> cpu{this, "which core"};
+    OptionalInteger<"isSchedIn"> isSchedIn{this, "1: it got it, 0: it lost it"};
+    OptionalInteger<"globalTid"> globalTid{this, "the thread"};
+};
+inline constexpr ScheduleEvents scheduleEvents;
+
+struct SystemCalls : TableOf<SystemCalls> {
+    constexpr SystemCalls()
+        : TableOf("OSRT_API", "a call of the operating system's libraries") {}
+
+    OptionalInteger<"start"> start{this, "when it began, ns"};
+    OptionalInteger<"end"> end{this, "when it returned, ns"};
+    OptionalInteger<"globalTid"> globalTid{this, "the calling thread"};
+    OptionalInteger<"nameId"> nameId{this, "the function, in StringIds"};
+    OptionalInteger<"callchainId"> callchainId{this, "its stack, in OSRT_CALLCHAINS"};
+};
+inline constexpr SystemCalls systemCalls;
+
+struct SampleEvents : TableOf<SampleEvents> {
+    constexpr SampleEvents()
+        : TableOf("COMPOSITE_EVENTS", "a thread was seen on a core") {}
+
+    OptionalInteger<"id"> id{this, "its stack, in SAMPLING_CALLCHAINS"};
+    OptionalInteger<"start"> start{this, "when, ns"};
+    OptionalInteger<"globalTid"> globalTid{this, "the thread"};
+};
+inline constexpr SampleEvents sampleEvents;
+
+struct Callchains : TableOf<Callchains> {
+    constexpr explicit Callchains(const char* table) : TableOf(table, "a frame of a stack") {}
+
+    OptionalInteger<"id"> id{this, "the stack"};
+    OptionalInteger<"symbol"> symbol{this, "the function, in StringIds"};
+    OptionalInteger<"module"> module{this, "the library, in StringIds"};
+    OptionalInteger<"stackDepth"> stackDepth{this, "from 0, the innermost"};
+};
+inline constexpr Callchains samplingCallchains{"SAMPLING_CALLCHAINS"};
+inline constexpr Callchains systemCallchains{"OSRT_CALLCHAINS"};
+
 }  // namespace lanescope::tables

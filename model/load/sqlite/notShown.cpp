@@ -12,12 +12,7 @@ namespace lanescope {
 namespace {
 
 constexpr std::array tablesOfNsight{
-    UnreadTable{"OSRT_API", "calls of the operating system's libraries"},
-    UnreadTable{"OSRT_CALLCHAINS", "entries of the call stacks of these calls"},
     UnreadTable{"OSRT_FILE_ACCESS_EVENTS", "accesses to files"},
-    UnreadTable{"SCHED_EVENTS", "context switches of threads"},
-    UnreadTable{"COMPOSITE_EVENTS", "samples of threads on the CPU"},
-    UnreadTable{"SAMPLING_CALLCHAINS", "entries of the call stacks of these samples"},
     UnreadTable{"CUDA_CALLCHAINS", "entries of the call stacks of CUDA calls"},
     UnreadTable{"GENERIC_EVENTS", "events of other sources"},
     UnreadTable{"CUBLAS_EVENTS", "calls of cuBLAS"},

@@ -42,6 +42,11 @@ void readEverything(LoadContext& context) {
     readNvtx(context, directory);
     readRecordedTime(context, directory);
     readCounters(context, directory);
+    // Threads that launched work come first.
+    readThreadStates(context, directory);
+    readSchedule(context, directory);
+    readSystemCalls(context, directory);
+    readSamples(context, directory);
     readOverhead(context);
     noteNotShownOfNsight(context);
 }

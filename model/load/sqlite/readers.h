@@ -27,6 +27,13 @@ struct FileDirectory {
 /// The Python stacks that calls name; before these.
 void readStacks(LoadContext& context, FileDirectory& directory);
 void readApiCalls(LoadContext& context, FileDirectory& directory);
+/// What threads did, as our recorder saw it.
+void readThreadStates(LoadContext& context, FileDirectory& directory);
+/// The same as Nsight Systems has it: switches of the scheduler, calls of the libraries of the
+/// operating system, and samples with their native stacks.
+void readSchedule(LoadContext& context, FileDirectory& directory);
+void readSystemCalls(LoadContext& context, FileDirectory& directory);
+void readSamples(LoadContext& context, FileDirectory& directory);
 void readKernels(LoadContext& context, FileDirectory& directory);
 void readMemcpys(LoadContext& context, FileDirectory& directory);
 void readMemsets(LoadContext& context, FileDirectory& directory);

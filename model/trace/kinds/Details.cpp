@@ -81,11 +81,17 @@ void Details::addStack(uint32_t call) {
     const uint32_t stack = trace_.apiCalls.stack[call];
     if (stack == noIndex) return;
     const bool isLent = trace_.apiCalls.isStackLent[call] != 0;
-    add(isLent ? "Called from" : "Python line", frameText(trace_, ownFrame(trace_, stack)));
+    addFrames(isLent ? "Called from" : "Python line", "Python stack", stack);
+}
+
+void Details::addFrames(std::string line, std::string whole, uint32_t stack) {
+    if (stack == noIndex) return;
+    add(std::move(line), frameText(trace_, ownFrame(trace_, stack)));
+    if (whole.empty()) return;
     std::string text;
     for (const uint32_t frame : framesOf(trace_, stack))
         text += (text.empty() ? "" : "\n") + frameText(trace_, frame);
-    add("Python stack", std::move(text));
+    add(std::move(whole), std::move(text));
 }
 
 void Details::addBandwidth(int64_t bytes) {

@@ -30,6 +30,9 @@ class Details {
     void addLaunch();
     /// The Python lines that led to a call, a row of `Trace::apiCalls`.
     void addStack(uint32_t call);
+    /// The line of a stack, and under another name, unless that is empty, all of it; nothing for
+    /// `noIndex`.
+    void addFrames(std::string line, std::string whole, uint32_t stack);
     void addBandwidth(int64_t bytes);
     /// What NCCL said of the call, a row of `Trace::nccl`; nothing for `noIndex`.
     void addNcclCall(uint32_t call);

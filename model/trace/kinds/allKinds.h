@@ -6,6 +6,7 @@
 
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/CounterSample.h"
+#include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/Graph.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Memcpy.h"
@@ -69,6 +70,8 @@ constexpr decltype(auto) visitKind(EventKind kind, Visitor&& visit) {
             return described(kinds::PageFault{});
         case EventKind::CounterSample:
             return described(kinds::CounterSample{});
+        case EventKind::CpuState:
+            return described(kinds::CpuState{});
         case EventKind::None:
             break;
     }
@@ -99,7 +102,8 @@ struct KindList {
 
 /// In the order in which events that start together are listed: what holds or causes others first.
 using InOrder =
-    KindList<Nvtx, Api, Sync, Graph, Kernel, Memcpy, Memset, PageFault, Projection, CounterSample>;
+    KindList<Nvtx, Api, Sync, Graph, Kernel, Memcpy, Memset, PageFault, Projection, CpuState,
+             CounterSample>;
 
 constexpr bool isEachInOrderOnce() {
     std::array<int, EventRef::kindLimit> times{};

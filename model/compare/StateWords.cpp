@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/compare/StateWords.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/steps/rangePattern.h"
+#include "model/trace/stacks.h"
+
+namespace lanescope::compare {
+
+namespace {
+
+/// A thread without a name that is not the first of its process.
+constexpr std::string_view otherThread = "another thread";
+
+}  // namespace
+
+std::string threadText(const Trace& trace, uint32_t thread) {
+    const Thread& which = trace.threads[thread];
+    if (which.tid == trace.processes[which.process].pid) return "main thread";
+    if (which.name.empty()) return std::string(otherThread);
+    return fmt::format("thread {}", rangePattern(which.name));
+}
+
+std::string onThread(const Trace& trace, uint32_t thread) {
+    const std::string which = threadText(trace, thread);
+    return (which == otherThread ? "on " : "on the ") + which;
+}
+
+std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t wholeNs) {
+    std::vector<ThreadState> states;
+    constexpr double leastPercent = 3;
+    const auto percent = [&](ThreadState state) {
+        return wholeNs > 0 ? 100 * static_cast<double>(times.of(state)) /
+                                 static_cast<double>(wholeNs)
+                           : 0.0;
+    };
+    for (size_t state = 1; state < threadStateCount; ++state)
+        if (percent(static_cast<ThreadState>(state)) >= leastPercent)
+            states.push_back(static_cast<ThreadState>(state));
+    std::ranges::stable_sort(
+        states, [&](ThreadState a, ThreadState b) { return times.of(a) > times.of(b); });
+    std::string text;
+    for (const ThreadState state : states)
+        text += fmt::format("{}{:.0f} % {}", text.empty() ? "" : ", ", percent(state),
+                            nameOf(state).meaning);
+    if (times.stack != noIndex && !text.empty())
+        text += "; at " + frameText(trace, ownFrame(trace, times.stack));
+    if (times.holder != noIndex && !text.empty()) {
+        text += "; the GIL has the " + threadText(trace, times.holder);
+        if (times.holderStack != noIndex)
+            text += " at " + frameText(trace, ownFrame(trace, times.holderStack));
+    }
+    return text;
+}
+
+std::string StateWords::made(uint32_t row) const {
+    const CpuStateTable& states = trace_.cpuStates;
+    const ThreadState state = states.state[row];
+    if (state == ThreadState::Unknown) return {};
+    std::string text;
+    // Who gets no core gets none whatever it is at.
+    if (states.stack[row] != noIndex && state != ThreadState::Runnable)
+        text += " at " + frameText(trace_, ownFrame(trace_, states.stack[row]));
+    text += fmt::format(", which {}", nameOf(state).meaning);
+    if (states.holder[row] != noIndex) {
+        text += " that the " + threadText(trace_, states.holder[row]) + " has";
+        if (states.holderStack[row] != noIndex)
+            text += " at " + frameText(trace_, ownFrame(trace_, states.holderStack[row]));
+    }
+    return text;
+}
+
+std::string_view StateWords::wordsOf(uint32_t row) {
+    const CpuStateTable& states = trace_.cpuStates;
+    const auto [known, isNew] = known_.try_emplace(
+        {states.state[row], states.stack[row], states.holder[row], states.holderStack[row]});
+    if (isNew) known->second = made(row);
+    return known->second;
+}
+
+}  // namespace lanescope::compare

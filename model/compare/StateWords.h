@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "model/trace/ThreadTimes.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope::compare {
+
+/// "on the main thread": thread ids differ from run to run, names do not.
+std::string onThread(const Trace& trace, uint32_t thread);
+/// "thread pt_autograd_0", "main thread", "another thread".
+std::string threadText(const Trace& trace, uint32_t thread);
+
+/// "82 % waits for input, 11 % runs; at data.py:88 in load": what a thread did of `wholeNs`, the
+/// longest first. Empty if nothing is known.
+std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t wholeNs);
+
+/// Says what threads did while a GPU had nothing to do, in words that are the same in another run.
+/// Refers to the trace. One thread.
+class StateWords {
+  public:
+    explicit StateWords(const Trace& trace) : trace_(trace), states_(trace) {}
+
+    /// `sink(piece, words)` for all of `range`, by start: " at data.py:88 in load, which waits for
+    /// input", or nothing where it is not known what the thread did.
+    template <class Sink>
+    void forEachIn(uint32_t thread, TimeRange range, Sink sink) {
+        int64_t fromNs = range.startNs;
+        const auto unknownUntil = [&](int64_t untilNs) {
+            if (untilNs > fromNs) sink(TimeRange{fromNs, untilNs}, std::string_view());
+        };
+        states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
+            unknownUntil(piece.startNs);
+            sink(piece, wordsOf(row));
+            fromNs = piece.endNs;
+        });
+        unknownUntil(range.endNs);
+    }
+
+  private:
+    std::string_view wordsOf(uint32_t row);
+    std::string made(uint32_t row) const;
+
+    using Key = std::tuple<ThreadState, uint32_t, uint32_t, uint32_t>;
+    const Trace& trace_;
+    const StatesOfThreads states_;
+    std::map<Key, std::string> known_;
+};
+
+}  // namespace lanescope::compare

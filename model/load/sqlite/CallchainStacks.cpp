@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/load/sqlite/CallchainStacks.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "model/load/sqlite/TableReader.h"
+
+namespace lanescope {
+
+namespace {
+
+struct Frame {
+    int64_t id;
+    int64_t depth;
+    StringIndex function, module;
+};
+
+}  // namespace
+
+CallchainStacks::CallchainStacks(LoadContext& context, FileDirectory& directory,
+                                 const tables::Callchains& table) {
+    TableReader reader(context, table,
+                       {table.id, table.symbol, table.module, table.stackDepth}, "call stacks");
+    std::vector<Frame> frames;
+    while (reader.next()) {
+        const auto id = reader.integer(table.id);
+        const auto function = reader.string(table.symbol, directory.strings);
+        if (!id || !function) {
+            reader.skipRow();
+            continue;
+        }
+        frames.push_back({*id, reader.integerOr(table.stackDepth, 0), *function,
+                          reader.string(table.module, directory.strings).value_or(0)});
+    }
+    // Of each stack the outermost first.
+    std::ranges::stable_sort(frames, [](const Frame& a, const Frame& b) {
+        return a.id != b.id ? a.id < b.id : a.depth > b.depth;
+    });
+    std::map<std::tuple<uint32_t, StringIndex, StringIndex>, uint32_t> known;
+    uint32_t stack = noIndex;
+    for (size_t at = 0; at < frames.size(); ++at) {
+        const Frame& frame = frames[at];
+        if (at == 0 || frames[at - 1].id != frame.id) stack = noIndex;
+        const auto [place, isNew] = known.try_emplace({stack, frame.function, frame.module}, 0);
+        if (isNew) place->second = context.builder().stack(stack, frame.function, frame.module, 0);
+        stack = place->second;
+        stacks_.insert_or_assign(frame.id, stack);
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "model/format/tables/ThreadStates.h"
+#include "model/load/sqlite/CallchainStacks.h"
+#include "model/load/sqlite/TableReader.h"
+#include "model/trace/kinds/CpuState.h"
+
+namespace lanescope {
+
+namespace {
+
+struct Sample {
+    int64_t timeNs;
+    uint32_t stack;
+};
+
+/// A sample stands until the next, but no longer than twice what lies between most.
+void giveSamples(TraceBuilder& builder, uint32_t thread, std::vector<Sample>& samples) {
+    std::ranges::stable_sort(samples, {}, &Sample::timeNs);
+    std::vector<int64_t> stepsNs;
+    for (size_t at = 1; at < samples.size(); ++at)
+        stepsNs.push_back(samples[at].timeNs - samples[at - 1].timeNs);
+    constexpr int64_t aloneNs = 1'000'000;
+    int64_t longestNs = aloneNs;
+    if (!stepsNs.empty()) {
+        const auto middle = stepsNs.begin() + static_cast<std::ptrdiff_t>(stepsNs.size() / 2);
+        std::ranges::nth_element(stepsNs, middle);
+        longestNs = std::clamp<int64_t>(2 * std::min(*middle, greatestTimeNs / 4), 1, 10 * aloneNs);
+    }
+    for (size_t at = 0; at < samples.size(); ++at) {
+        int64_t endNs = samples[at].timeNs + longestNs;
+        if (at + 1 < samples.size()) endNs = std::min(endNs, samples[at + 1].timeNs);
+        builder.add<kinds::CpuState>({.startNs = samples[at].timeNs,
+                                      .endNs = endNs,
+                                      .thread = thread,
+                                      .state = ThreadState::Running,
+                                      .source = StateSource::Samples,
+                                      .stack = samples[at].stack});
+    }
+}
+
+}  // namespace
+
+void readSamples(LoadContext& context, FileDirectory& directory) {
+    constexpr const auto& t = tables::sampleEvents;
+    TableReader reader(context, t, {t.id, t.start, t.globalTid}, "samples of threads");
+    if (!reader.hasTable()) return;
+    const CallchainStacks stacks(context, directory, tables::samplingCallchains);
+    std::map<uint32_t, std::vector<Sample>> samplesOf;
+    while (reader.next()) {
+        const std::optional<int64_t> timeNs = reader.time(t.start);
+        if (!timeNs) continue;
+        const std::optional<int64_t> tid = reader.integer(t.globalTid);
+        const uint32_t thread = tid ? directory.identities.thread(*tid) : noIndex;
+        if (thread == noIndex)
+            reader.skipRow();
+        else
+            samplesOf[thread].push_back({*timeNs, stacks.of(reader.integerOr(t.id, -1))});
+    }
+    for (auto& [thread, samples] : samplesOf) giveSamples(context.builder(), thread, samples);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/trace/ThreadTimes.h"
+
+#include <map>
+
+namespace lanescope {
+
+namespace {
+
+/// The part of `ns` that falls into a piece of a whole.
+int64_t share(int64_t ns, int64_t pieceNs, int64_t wholeNs) {
+    if (pieceNs >= wholeNs) return ns;
+    return static_cast<int64_t>(static_cast<double>(ns) * static_cast<double>(pieceNs) /
+                                static_cast<double>(wholeNs));
+}
+
+}  // namespace
+
+StatesOfThreads::StatesOfThreads(const Trace& trace) : trace_(trace), rows_(trace.threads.size()) {
+    const CpuStateTable& states = trace.cpuStates;
+    std::vector<int64_t> untilNs(rows_.size(), INT64_MIN);
+    for (uint32_t row = 0; row < states.size(); ++row) {
+        const StateSource source = states.source[row];
+        if (source != StateSource::Looks && source != StateSource::Scheduler) continue;
+        const uint32_t thread = states.thread[row];
+        // What a file has twice counts once.
+        if (states.startNs[row] < untilNs[thread]) continue;
+        untilNs[thread] = states.endNs[row];
+        rows_[thread].push_back(row);
+    }
+}
+
+ThreadTimes StatesOfThreads::during(uint32_t thread, TimeRange range) const {
+    const CpuStateTable& states = trace_.cpuStates;
+    ThreadTimes times;
+    std::map<uint32_t, int64_t> atStack, atHolder;
+    int64_t longestNs = 0, longestHeldNs = 0;
+    const auto add = [&](ThreadState state, int64_t ns) {
+        times.ns[static_cast<size_t>(state)] += ns;
+    };
+    forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
+        const int64_t pieceNs = piece.durationNs();
+        const int64_t wholeNs = states.endNs[row] - states.startNs[row];
+        const ThreadState state = states.state[row];
+        const int64_t cpuNs = std::min(pieceNs, share(states.cpuNs[row], pieceNs, wholeNs));
+        const int64_t delayNs =
+            std::min(pieceNs - cpuNs, share(states.delayNs[row], pieceNs, wholeNs));
+        const int64_t restNs = pieceNs - cpuNs - delayNs;
+        add(ThreadState::Running, cpuNs);
+        add(ThreadState::Runnable, delayNs);
+        // Who was seen to run, and neither ran nor wanted to for a part of it, waited unseen.
+        add(state == ThreadState::Running ? ThreadState::Unknown : state, restNs);
+        if (const uint32_t stack = states.stack[row]; stack != noIndex) {
+            const int64_t ns = atStack[stack] += pieceNs;
+            if (ns > longestNs) {
+                longestNs = ns;
+                times.stack = stack;
+            }
+        }
+        if (const uint32_t holder = states.holder[row]; holder != noIndex) {
+            const int64_t ns = atHolder[holder] += pieceNs;
+            if (ns > longestHeldNs) {
+                longestHeldNs = ns;
+                times.holder = holder;
+                times.holderStack = states.holderStack[row];
+            }
+        }
+    });
+    return times;
+}
+
+}  // namespace lanescope

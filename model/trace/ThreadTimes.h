@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "model/format/threadStates.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// What a thread did within a stretch of time.
+struct ThreadTimes {
+    /// By state; what is not known of the time stands at `Unknown`.
+    std::array<int64_t, threadStateCount> ns{};
+    uint32_t stack = noIndex;   ///< At which it stood longest; a row of `Trace::stacks`.
+    uint32_t holder = noIndex;  ///< Which thread it waited for longest, to have the GIL.
+    uint32_t holderStack = noIndex;
+
+    int64_t of(ThreadState state) const { return ns[static_cast<size_t>(state)]; }
+    int64_t knownNs() const {
+        int64_t sum = 0;
+        for (const int64_t each : ns) sum += each;
+        return sum;
+    }
+    /// In which it was longest.
+    ThreadState most() const {
+        return static_cast<ThreadState>(std::ranges::max_element(ns) - ns.begin());
+    }
+};
+
+/// The states of each thread of a trace: those that looks or the scheduler tell, which do not
+/// overlap. Refers to the trace. Any thread.
+class StatesOfThreads {
+  public:
+    /// O(rows).
+    explicit StatesOfThreads(const Trace& trace);
+
+    bool isEmpty(uint32_t thread) const { return rows_[thread].empty(); }
+    /// How long the thread was in each state within `range`: on a core, and without one that it
+    /// wanted, as the kernel counted, and the rest of the time as it was seen. O(log n) and what
+    /// lies in it.
+    ThreadTimes during(uint32_t thread, TimeRange range) const;
+    /// `visit(row, piece)` for each state that overlaps `range`, by start.
+    template <class Visitor>
+    void forEachIn(uint32_t thread, TimeRange range, Visitor visit) const {
+        const CpuStateTable& states = trace_.cpuStates;
+        const std::vector<uint32_t>& rows = rows_[thread];
+        auto at = std::partition_point(rows.begin(), rows.end(), [&](uint32_t row) {
+            return states.endNs[row] <= range.startNs;
+        });
+        for (; at != rows.end() && states.startNs[*at] < range.endNs; ++at) {
+            const TimeRange piece{std::max(range.startNs, states.startNs[*at]),
+                                  std::min(range.endNs, states.endNs[*at])};
+            if (piece.durationNs() > 0) visit(*at, piece);
+        }
+    }
+
+  private:
+    const Trace& trace_;
+    std::vector<std::vector<uint32_t>> rows_;  ///< By thread, by start.
+};
+
+}  // namespace lanescope

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/trace/kinds/OfTable.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::kinds {
+
+/// What a CPU thread did for a while: drawn below its calls, and its stack as a flame below that.
+struct CpuState : OfTable<EventKind::CpuState, &Trace::cpuStates> {
+    static constexpr std::string_view identifier = "thread_state";
+    static constexpr std::string_view name = "Thread state", plural = "thread states";
+
+    struct Row {
+        int64_t startNs = 0, endNs = 0;
+        uint32_t thread = noIndex;
+        ThreadState state = ThreadState::Unknown;
+        StateSource source = StateSource::Looks;
+        int64_t cpuNs = 0, delayNs = 0;
+        StringIndex call = 0;
+        uint32_t stack = noIndex;
+        uint32_t holder = noIndex, holderStack = noIndex;
+    };
+    static bool isPlaced(const Trace& trace, const Row& row) {
+        const auto isStack = [&](uint32_t stack) {
+            return stack == noIndex || stack < trace.stacks.size();
+        };
+        return isStack(row.stack) && isStack(row.holderStack) &&
+               (row.holder == noIndex || row.holder < trace.threads.size()) &&
+               OfTable::isPlaced(trace, row);
+    }
+    static void append(Trace& trace, const Row& row) {
+        CpuStateTable& table = trace.cpuStates;
+        table.state.push_back(row.state);
+        table.source.push_back(row.source);
+        table.cpuNs.push_back(std::clamp<int64_t>(row.cpuNs, 0, greatestTimeNs));
+        table.delayNs.push_back(std::clamp<int64_t>(row.delayNs, 0, greatestTimeNs));
+        table.call.push_back(row.call);
+        table.stack.push_back(row.stack);
+        table.holder.push_back(row.holder);
+        table.holderStack.push_back(row.holderStack);
+    }
+
+    static std::string nameOf(const Trace& trace, uint32_t row) {
+        const CpuStateTable& table = trace.cpuStates;
+        if (table.source[row] == StateSource::Calls && table.call[row] != 0)
+            return std::string(trace.strings.at(table.call[row]));
+        return std::string(lanescope::nameOf(table.state[row]).name);
+    }
+    static uint64_t nameKey(const Trace& trace, uint32_t row) {
+        const CpuStateTable& table = trace.cpuStates;
+        const uint64_t call = table.source[row] == StateSource::Calls ? table.call[row] : 0;
+        return call << 8 | static_cast<uint64_t>(table.state[row]);
+    }
+    static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
+        switch (trace.cpuStates.state[row]) {
+            case ThreadState::Running:
+                return SliceCategory::CpuRunning;
+            case ThreadState::Runnable:
+                return SliceCategory::CpuNoCore;
+            case ThreadState::Gil:
+                return SliceCategory::CpuGil;
+            case ThreadState::Lock:
+            case ThreadState::Child:
+                return SliceCategory::CpuLock;
+            case ThreadState::Poll:
+            case ThreadState::Disk:
+            case ThreadState::Device:
+                return SliceCategory::CpuInput;
+            case ThreadState::Sleep:
+            case ThreadState::Blocked:
+            case ThreadState::Unknown:
+                break;
+        }
+        return SliceCategory::CpuSleep;
+    }
+
+    // Flames sum them up.
+    static constexpr std::array tracks{TrackKind::ThreadStates};
+    static TrackSubject trackOf(const Trace& trace, uint32_t row) {
+        if (trace.cpuStates.source[row] == StateSource::Samples) return {};
+        return {TrackKind::ThreadStates, trace.cpuStates.thread[row]};
+    }
+
+    static void describe(const Trace& trace, uint32_t row, Details& details) {
+        const CpuStateTable& table = trace.cpuStates;
+        details.add(table.source[row] == StateSource::Calls ? "Call" : "Thread",
+                    nameOf(trace, row));
+        details.add("Which", std::string(lanescope::nameOf(table.state[row]).meaning));
+        details.addTimes();
+        details.addThread(table.thread[row]);
+        if (table.source[row] == StateSource::Looks) {
+            details.add("In call", std::string(trace.strings.at(table.call[row])));
+            details.add("On a core", formatDuration(table.cpuNs[row]));
+            if (table.delayNs[row] > 0)
+                details.add("Wanted a core", formatDuration(table.delayNs[row]));
+        }
+        if (table.holder[row] != noIndex) {
+            const Thread& holder = trace.threads[table.holder[row]];
+            details.add("GIL held by", holder.name.empty()
+                                           ? fmt::format("TID {}", holder.tid)
+                                           : fmt::format("{} (TID {})", holder.name, holder.tid));
+            details.addFrames("Which is at", {}, table.holderStack[row]);
+        }
+        details.addFrames("Line", "Stack", table.stack[row]);
+    }
+};
+
+}  // namespace lanescope::kinds

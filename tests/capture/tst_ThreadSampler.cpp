@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "capture/log/LogReader.h"
+#include "capture/threads/LoadedImage.h"
+#include "capture/threads/PythonProcess.h"
+#include "capture/threads/StateRuns.h"
+#include "capture/threads/sleepReason.h"
+#include "model/load/loadTrace.h"
+#include "model/trace/ThreadTimes.h"
+#include "model/trace/stacks.h"
+#include "tests/support/runTest.h"
+#include "tests/support/sanitizers.h"
+
+using namespace lanescope;
+using namespace lanescope::capture;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+constexpr bool isSanitized = test::hasAddressSanitizer || test::hasThreadSanitizer;
+
+QStringList interpreters() {
+    const QString named = qEnvironmentVariable("LANESCOPE_TEST_PYTHONS");
+    if (!named.isEmpty()) return named.split(':');
+    const QString found = QStandardPaths::findExecutable(QStringLiteral("python3"));
+    return found.isEmpty() ? QStringList() : QStringList(found);
+}
+
+QString scriptOf(const char* name) {
+    return QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/capture/python/") + name;
+}
+
+/// A program that was recorded, and what it printed.
+struct Recorded {
+    TracePtr trace;
+    QJsonObject said;
+    QByteArray errors;
+};
+
+Recorded recorded(const QStringList& command, const std::function<void()>& inChild = {},
+                  const QStringList& options = {}) {
+    const QTemporaryDir folder;
+    const QString output = folder.filePath(QStringLiteral("run.sqlite"));
+    QProcess process;
+    if (inChild) process.setChildProcessModifier(inChild);
+    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
+                  QStringList{"record", "--no-sample", "-o", output} + options + QStringList{"--"} +
+                      command);
+    Recorded made;
+    if (!process.waitForFinished(120'000)) return made;
+    made.errors = process.readAllStandardError();
+    made.said = QJsonDocument::fromJson(process.readAllStandardOutput()).object();
+    auto trace = loadTrace(output.toStdString(), {});
+    if (trace) made.trace = *trace;
+    return made;
+}
+
+/// The main thread of the process that runs Python; `noIndex` if there is none.
+uint32_t mainThread(const Trace& trace) {
+    const StatesOfThreads states(trace);
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
+        if (trace.threads[thread].tid == trace.processes[trace.threads[thread].process].pid &&
+            !states.isEmpty(thread))
+            return thread;
+    return noIndex;
+}
+
+ThreadTimes timesOf(const Trace& trace, uint32_t thread) {
+    return StatesOfThreads(trace).during(thread, {-greatestTimeNs, greatestTimeNs});
+}
+
+double percent(int64_t ns, int64_t ofNs) {
+    return ofNs > 0 ? 100 * static_cast<double>(ns) / static_cast<double>(ofNs) : 0;
+}
+
+/// For how long a thread was in each function, callees left out.
+std::map<QString, int64_t> timeByFunction(const Trace& trace, uint32_t thread) {
+    std::map<QString, int64_t> sums;
+    StatesOfThreads(trace).forEachIn(
+        thread, {-greatestTimeNs, greatestTimeNs}, [&](uint32_t row, TimeRange piece) {
+            const uint32_t stack = trace.cpuStates.stack[row];
+            if (stack == noIndex) return;
+            const auto name = trace.strings.at(trace.stacks.function[stack]);
+            sums[QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))] +=
+                piece.durationNs();
+        });
+    return sums;
+}
+
+class Runs : public log::RecordVisitor {
+  public:
+    void visit(const log::ThreadRunRecord& record) override { all.push_back(record); }
+    std::vector<log::ThreadRunRecord> all;
+};
+
+/// What a series of looks becomes.
+std::vector<log::ThreadRunRecord> runsOf(const std::function<void(StateRuns&)>& look) {
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath(QStringLiteral("here.sampler.1")).toStdString();
+    {
+        SampleLog log(path, uint64_t{1} << 30);
+        StateRuns runs(log, 7, 8);
+        look(runs);
+        runs.end();
+        log.flush();
+        log.end();
+    }
+    auto reader = log::LogReader::open(path + ".log");
+    Runs found;
+    while (reader && reader->poll(found, 100).value_or(0) > 0) continue;
+    return found.all;
+}
+
+SeenState seen(ThreadState state, uint32_t stack = 0) {
+    SeenState all;
+    all.state = state;
+    all.stack = stack;
+    return all;
+}
+
+/// From now on process_vm_readv fails as where a sandbox does not know it.
+void refuseReadv() {
+    sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1 /* EPERM */),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{static_cast<unsigned short>(std::size(rules)), rules};
+    ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+}  // namespace
+
+class tst_ThreadSampler : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void readsWhatAThreadSleepsIn() {
+        const SystemCall running = parseSystemCall("running\n");
+        QVERIFY(running.isKnown && running.isRunning);
+        const SystemCall futex =
+            parseSystemCall(QByteArray::number(SYS_futex).toStdString() + " 0x7f00 0x189 0x0\n");
+        QVERIFY(futex.isKnown && !futex.isRunning);
+        QCOMPARE(futex.argument, uint64_t{0x7f00});
+        QCOMPARE(sleepReason(futex), ThreadState::Lock);
+        QVERIFY(isFutex(futex.number));
+        QCOMPARE(sleepReason(parseSystemCall("-1 0x7ffc 0x7f29\n")), ThreadState::Disk);
+        QVERIFY(!parseSystemCall("").isKnown);
+        SystemCall call;
+        call.number = SYS_clock_nanosleep;
+        QCOMPARE(sleepReason(call), ThreadState::Sleep);
+        call.number = SYS_ioctl;
+        QCOMPARE(sleepReason(call), ThreadState::Device);
+        call.number = SYS_ppoll;
+        QCOMPARE(sleepReason(call), ThreadState::Poll);
+        QCOMPARE(nameOfCall(call.number), std::string_view("ppoll"));
+        call.number = 100'000;
+        QCOMPARE(sleepReason(call), ThreadState::Blocked);
+        QVERIFY(nameOfCall(call.number).empty());
+    }
+
+    void makesOneRunOfLooksThatAreAlike() {
+        const auto runs = runsOf([](StateRuns& made) {
+            for (int look = 0; look <= 10; ++look)
+                made.see(1'000 * ms + look * 10 * ms, seen(ThreadState::Sleep, 3), 0, 0);
+        });
+        QCOMPARE(runs.size(), size_t{1});
+        QCOMPARE(runs[0].startNs, 1'000 * ms);
+        QCOMPARE(runs[0].endNs, 1'100 * ms);
+        QCOMPARE(runs[0].stack, 3u);
+        QCOMPARE(runs[0].looks, 11u);
+    }
+
+    /// The time on a core says when it fell asleep, and when it woke.
+    void putsTheEdgesWhereTheKernelCounted() {
+        const auto runs = runsOf([](StateRuns& made) {
+            made.see(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
+            made.see(1'010 * ms, seen(ThreadState::Sleep, 2), 2 * ms, 1 * ms);
+            made.see(1'020 * ms, seen(ThreadState::Running, 1), 4 * ms, 0);
+            made.see(1'030 * ms, seen(ThreadState::Running, 1), 10 * ms, 0);
+        });
+        QCOMPARE(runs.size(), size_t{3});
+        QCOMPARE(runs[0].endNs, 1'003 * ms);
+        QCOMPARE(runs[0].cpuNs, 2 * ms);
+        QCOMPARE(runs[0].delayNs, 1 * ms);
+        QCOMPARE(runs[1].startNs, 1'003 * ms);
+        QCOMPARE(runs[1].endNs, 1'016 * ms);
+        QCOMPARE(runs[2].cpuNs, 14 * ms);
+    }
+
+    void tellsOfARunBetweenTwoWaits() {
+        const auto runs = runsOf([](StateRuns& made) {
+            made.see(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
+            made.see(1'010 * ms, seen(ThreadState::Lock, 2), 4 * ms, 0);
+            made.see(1'020 * ms, seen(ThreadState::Lock, 2), 0, 0);
+        });
+        QCOMPARE(runs.size(), size_t{3});
+        QCOMPARE(static_cast<ThreadState>(runs[1].state), ThreadState::Running);
+        QCOMPARE(runs[1].startNs, 1'003 * ms);
+        QCOMPARE(runs[1].endNs, 1'007 * ms);
+        QCOMPARE(runs[1].stack, 0u);
+        int64_t sumNs = 0;
+        for (const auto& run : runs) sumNs += run.endNs - run.startNs;
+        QCOMPARE(sumNs, 20 * ms);
+    }
+
+    void neverMakesTimeGoBack() {
+        std::mt19937 random(7);
+        const auto runs = runsOf([&](StateRuns& made) {
+            int64_t nowNs = 1'000 * ms;
+            for (int look = 0; look < 2'000; ++look) {
+                const auto state = static_cast<ThreadState>(random() % threadStateCount);
+                const auto cpuNs = static_cast<int64_t>(random() % 30) * ms;
+                made.see(nowNs, seen(state, random() % 3), cpuNs,
+                         static_cast<int64_t>(random() % 3) * ms);
+                nowNs += 1 + static_cast<int64_t>(random() % 15) * ms;
+            }
+        });
+        int64_t lastNs = 0;
+        for (const auto& run : runs) {
+            QVERIFY(run.startNs >= lastNs);
+            QVERIFY(run.endNs >= run.startNs);
+            QVERIFY(run.cpuNs >= 0 && run.delayNs >= 0);
+            lastNs = run.endNs;
+        }
+    }
+
+    /// Memory of another process may hold anything, and change while it is read.
+    void survivesAnyMemory() {
+        const QTemporaryDir folder;
+        SampleLog log(folder.filePath(QStringLiteral("x.sampler.1")).toStdString(),
+                      uint64_t{1} << 30);
+        std::mt19937_64 random(11);
+        std::vector<uint64_t> image(16'384);
+        const auto first = reinterpret_cast<uintptr_t>(image.data());
+        for (const int minor : {9, 10, 11, 12}) {
+            for (int round = 0; round < 200; ++round) {
+                // Words that lead somewhere into it, so that whatever follows them comes far.
+                for (uint64_t& word : image)
+                    word = random() % 4 == 0 ? random()
+                                             : first + (random() % image.size()) * sizeof word;
+                auto python = std::make_shared<PythonImage>();
+                python->runtime = first;
+                python->types = {image[0], image[1], image[2]};
+                python->layout = *agent::python::layoutOf(3, minor);
+                ForeignMemory memory(::getpid());
+                StackReading counts;
+                PythonProcess process(python, memory, log, counts);
+                process.findThreads();
+                for (const pid_t thread : {::getpid(), 1, 4'242}) process.stackOf(thread);
+                process.isGil(first + random() % (image.size() * sizeof(uint64_t)));
+                process.gilHolder();
+                static_cast<void>(LoadedImage::at(memory, first));
+            }
+        }
+        ForeignMemory memory(::getpid());
+        uint64_t word = 0;
+        QVERIFY(memory.get(first, word));
+        QVERIFY(!memory.get(0, word));
+        QVERIFY(!memory.get(uint64_t{1} << 46 | 8, word));
+        QVERIFY(!memory.get(~uint64_t{7}, word));
+    }
+
+    void findsNamesInAProgramInMemory() {
+        const ForeignMemory memory(::getpid());
+        bool isFound = false;
+        // Whatever has it: the C library of this process.
+        QFile maps(QStringLiteral("/proc/self/maps"));
+        QVERIFY(maps.open(QIODevice::ReadOnly));
+        for (const QByteArray& line : maps.readAll().split('\n')) {
+            if (!line.contains("libc.so") || !line.contains(" 00000000 ")) continue;
+            const auto image =
+                LoadedImage::at(memory, line.left(line.indexOf('-')).toULongLong(nullptr, 16));
+            QVERIFY(image);
+            const auto symbol = image->find("getpid");
+            QVERIFY(symbol);
+            QCOMPARE(symbol->address, reinterpret_cast<uintptr_t>(&::getpid));
+            QVERIFY(!image->find("no_such_name_anywhere"));
+            isFound = true;
+        }
+        if (!isFound) QSKIP("No C library of its own here.");
+    }
+
+    /// Each share within three points of what the program's own clock says.
+    void tellsWhatAProgramOfKnownScheduleDid() {
+        if (isSanitized) QSKIP("Too slow with a sanitizer.");
+        for (const QString& python : interpreters()) {
+            const Recorded run = recorded({python, scriptOf("schedule.py"), "8"});
+            QVERIFY2(run.trace, run.errors.constData());
+            const Trace& trace = *run.trace;
+            const uint32_t thread = mainThread(trace);
+            QVERIFY2(thread != noIndex, qPrintable(python));
+            const QJsonObject shares = run.said["shares"].toObject();
+            const ThreadTimes times = timesOf(trace, thread);
+            // What comes before and after, to start and to end, is none of the schedule.
+            const auto functions = timeByFunction(trace, thread);
+            const auto of = [&](const char* name) {
+                const auto found = functions.find(QString::fromLatin1(name));
+                return found == functions.end() ? int64_t{0} : found->second;
+            };
+            const int64_t wholeNs =
+                of("spin") + of("nap") + of("wait_for_lock") + of("wait_for_input");
+            const auto holds = [&](const char* what, int64_t ns) {
+                const double share = percent(ns, wholeNs), truth = shares[what].toDouble();
+                qInfo("%s: %s %.1f %%, its own clock %.1f %%", qPrintable(python), what, share,
+                      truth);
+                return std::abs(share - truth) <= 3;
+            };
+            QVERIFY(holds("spin", of("spin")));
+            QVERIFY(holds("nap", of("nap")));
+            QVERIFY(holds("lock", of("wait_for_lock")));
+            QVERIFY(holds("input", of("wait_for_input")));
+            // And by what it did.
+            QVERIFY(holds("nap", times.of(ThreadState::Sleep)));
+            QVERIFY(holds("lock", times.of(ThreadState::Lock)));
+        }
+    }
+
+    void tellsWhoHasTheGil() {
+        if (isSanitized) QSKIP("Too slow with a sanitizer.");
+        for (const QString& python : interpreters()) {
+            const Recorded run = recorded({python, scriptOf("spinners.py"), "4"});
+            QVERIFY2(run.trace, run.errors.constData());
+            const Trace& trace = *run.trace;
+            const uint32_t thread = mainThread(trace);
+            QVERIFY(thread != noIndex);
+            int64_t spinningNs = 0, waitingNs = 0, heldNs = 0;
+            StatesOfThreads(trace).forEachIn(
+                thread, {-greatestTimeNs, greatestTimeNs}, [&](uint32_t row, TimeRange piece) {
+                    const CpuStateTable& states = trace.cpuStates;
+                    if (states.stack[row] == noIndex ||
+                        trace.strings.at(trace.stacks.function[states.stack[row]]) != "spin_here")
+                        return;
+                    spinningNs += piece.durationNs();
+                    if (states.state[row] != ThreadState::Gil) return;
+                    waitingNs += piece.durationNs();
+                    const uint32_t holder = states.holder[row];
+                    const uint32_t at = states.holderStack[row];
+                    if (holder != noIndex && holder != thread && at != noIndex &&
+                        trace.strings.at(trace.stacks.function[at]) == "spin_here")
+                        heldNs += piece.durationNs();
+                });
+            qInfo("%s: waits for the GIL for %.1f %%, named %.1f %% of it", qPrintable(python),
+                  percent(waitingNs, spinningNs), percent(heldNs, waitingNs));
+            // On a busy machine both want a core more often than the GIL.
+            QVERIFY(percent(waitingNs, spinningNs) > 5);
+            QVERIFY(percent(heldNs, waitingNs) > 60);
+            const double ranFor = percent(timesOf(trace, thread).of(ThreadState::Running),
+                                          spinningNs);
+            qInfo("%s: ran for %.1f %%, its own clock %.1f %%", qPrintable(python), ranFor,
+                  run.said["cpu"].toDouble());
+            QVERIFY(std::abs(ranFor - run.said["cpu"].toDouble()) <= 5);
+        }
+    }
+
+    void saysWhereMemoryMayNotBeRead() {
+        if (isSanitized) QSKIP("A sanitizer wants to read its own.");
+        if (interpreters().isEmpty()) QSKIP("No Python here.");
+        const Recorded run = recorded(
+            {interpreters().front(), scriptOf("schedule.py"), "2"}, [] { refuseReadv(); });
+        QVERIFY2(run.trace, run.errors.constData());
+        // What it did is seen all the same, without lines, and one sentence says so.
+        QCOMPARE(run.trace->stacks.size(), 0u);
+        const uint32_t thread = mainThread(*run.trace);
+        QVERIFY(thread != noIndex);
+        QVERIFY(timesOf(*run.trace, thread).of(ThreadState::Running) > 100 * ms);
+        QVERIFY(run.said.contains("shares"));
+        QCOMPARE(std::ranges::count_if(run.trace->health,
+                                       [](const HealthNote& note) {
+                                           return note.code == HealthCode::ThreadStacksRefused;
+                                       }),
+                 1);
+    }
+
+    void leavesThreadsAloneIfAsked() {
+        if (interpreters().isEmpty()) QSKIP("No Python here.");
+        const Recorded run = recorded({interpreters().front(), scriptOf("schedule.py"), "0.5"}, {},
+                                      {"--no-threads"});
+        QVERIFY2(run.trace, run.errors.constData());
+        QCOMPARE(run.trace->cpuStates.size(), 0u);
+    }
+
+    /// Nothing of ours happens to the program: no signal, no stop.
+    void neitherStopsNorSignals() {
+        const QString strace = QStandardPaths::findExecutable(QStringLiteral("strace"));
+        if (strace.isEmpty() || interpreters().isEmpty() || isSanitized)
+            QSKIP("No strace or Python here.");
+        const QTemporaryDir folder;
+        const QString calls = folder.filePath(QStringLiteral("calls"));
+        QProcess process;
+        process.start(strace,
+                      {"-f", "-o", calls, "-e", "trace=ptrace,kill,tgkill,tkill,rt_sigqueueinfo",
+                       LANESCOPE_BINARY_DIR "/bin/lanescope", "record", "--no-sample", "-o",
+                       folder.filePath(QStringLiteral("run.sqlite")), "--", interpreters().front(),
+                       scriptOf("schedule.py"), "2"});
+        QVERIFY(process.waitForFinished(60'000));
+        QFile file(calls);
+        if (!file.open(QIODevice::ReadOnly)) QSKIP("strace may not trace here.");
+        for (const QByteArray& line : file.readAll().split('\n')) {
+            QVERIFY2(!line.contains("ptrace("), line.constData());
+            // `record` asks whether a process is there, and its helpers are told to end.
+            QVERIFY2(!line.contains("kill(") || line.contains(", 0)") || line.contains("SIGKILL"),
+                     line.constData());
+            QVERIFY2(!line.contains("--- SIG") || line.contains("SIGCHLD") ||
+                         line.contains("SIGKILL"),
+                     line.constData());
+        }
+    }
+};
+
+LANESCOPE_TEST(tst_ThreadSampler, QCoreApplication)
+#include "tst_ThreadSampler.moc"

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTemporaryDir>
+#include <QtTest>
+#include <random>
+
+#include "model/compare/IdleGaps.h"
+#include "model/compare/StateWords.h"
+#include "model/format/GlobalId.h"
+#include "model/format/Sqlite.h"
+#include "model/load/loadTrace.h"
+#include "model/summary/reports.h"
+#include "model/trace/ThreadTimes.h"
+#include "model/trace/kinds/CpuState.h"
+#include "model/trace/kinds/eventFacts.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+
+/// What threads of one process do, in milliseconds, at lines of one file.
+class Simulated : public SimulatedTrace {
+  public:
+    uint32_t line(std::string_view function, uint32_t number, uint32_t parent = noIndex) {
+        return stack(parent, intern(function), intern("/home/me/run/data.py"), number);
+    }
+    EventRef state(uint32_t thread, ThreadState what, int64_t fromMs, int64_t untilMs,
+                   uint32_t at = noIndex, int64_t cpuMs = 0, int64_t delayMs = 0) {
+        kinds::CpuState::Row row;
+        row.startNs = fromMs * ms;
+        row.endNs = untilMs * ms;
+        row.thread = thread;
+        row.state = what;
+        row.stack = at;
+        row.cpuNs = cpuMs * ms;
+        row.delayNs = delayMs * ms;
+        return add<kinds::CpuState>(row);
+    }
+};
+
+const Track* trackOf(const Trace& trace, TrackKind kind) {
+    for (const Track& track : trace.tracks)
+        if (track.kind == kind) return &track;
+    return nullptr;
+}
+
+std::vector<std::string> slicesOf(const Trace& trace, const Lane& lane) {
+    std::vector<std::string> slices;
+    for (uint32_t i = 0; i < lane.size(); ++i)
+        slices.push_back(std::string(trace.strings.at(lane.name[i])) + " " +
+                         std::to_string(lane.startNs[i] / ms) + "-" +
+                         std::to_string(lane.endNs(i) / ms));
+    return slices;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+/// What CPU threads did, and where.
+class TestThreadStates : public QObject {
+    Q_OBJECT
+  private slots:
+    void statesAndStacksHaveLanes() {
+        Simulated simulated;
+        const uint32_t thread = simulated.defaultThread();
+        const uint32_t main = simulated.line("main", 3);
+        const uint32_t load = simulated.line("load", 88, main);
+        const uint32_t step = simulated.line("step", 41, main);
+        simulated.state(thread, ThreadState::Running, 0, 10, step, 9);
+        simulated.state(thread, ThreadState::Poll, 10, 30, load);
+        simulated.state(thread, ThreadState::Running, 30, 40, simulated.line("load", 90, main), 10);
+        simulated.state(thread, ThreadState::Gil, 400, 410, step);
+        const TracePtr trace = simulated.finish();
+        const Track* const states = trackOf(*trace, TrackKind::ThreadStates);
+        QVERIFY(states);
+        QCOMPARE(states->lanes.size(), size_t{1});
+        QCOMPARE(slicesOf(*trace, states->lanes[0]),
+                 (Texts{"Running 0-10", "Input 10-30", "Running 30-40", "GIL 400-410"}));
+        const Track* const stacks = trackOf(*trace, TrackKind::ThreadStacks);
+        QVERIFY(stacks);
+        QCOMPARE(stacks->lanes.size(), size_t{2});
+        // A function goes on while its line changes; nothing goes on through a long hole.
+        QCOMPARE(slicesOf(*trace, stacks->lanes[0]), (Texts{"main 0-40", "main 400-410"}));
+        QCOMPARE(slicesOf(*trace, stacks->lanes[1]),
+                 (Texts{"step 0-10", "load 10-40", "step 400-410"}));
+        // An event is found where it is drawn, and told.
+        const SliceLocation place = trace->locate(EventRef(EventKind::CpuState, 1));
+        QVERIFY(place.isValid());
+        QCOMPARE(trace->tracks[place.track].kind, TrackKind::ThreadStates);
+        QCOMPARE(trace->nameOf(EventRef(EventKind::CpuState, 1)), std::string("Input"));
+        QCOMPARE(trace->range.startNs, int64_t{0});
+        QCOMPARE(trace->range.endNs, 410 * ms);
+    }
+
+    void whatIsMeasuredIsNoLongerForThem() {
+        Simulated simulated;
+        simulated.launch(simulated.defaultThread(), simulated.defaultStream(), "kernel", 100 * ms,
+                         101 * ms, 102 * ms);
+        simulated.state(simulated.defaultThread(), ThreadState::Sleep, 0, 500);
+        const TracePtr trace = simulated.finish();
+        QCOMPARE(trace->range.startNs, 100 * ms);
+        QCOMPARE(trace->range.endNs, 102 * ms);
+    }
+
+    void idleThreadsHaveNoTrack() {
+        Simulated simulated;
+        const uint32_t busy = simulated.defaultThread();
+        const uint32_t idle = simulated.addThread(0, 77, "pool");
+        simulated.state(busy, ThreadState::Running, 0, 10, noIndex, 10);
+        simulated.state(idle, ThreadState::Lock, 0, 10);
+        const TracePtr trace = simulated.finish();
+        int tracks = 0;
+        for (const Track& track : trace->tracks) tracks += track.kind == TrackKind::ThreadStates;
+        QCOMPARE(tracks, 1);
+    }
+
+    void sharesSumToTheTime() {
+        std::mt19937 random(5);
+        Simulated simulated;
+        const uint32_t thread = simulated.defaultThread();
+        int64_t nowMs = 0;
+        for (int i = 0; i < 500; ++i) {
+            const int64_t lengthMs = 1 + static_cast<int64_t>(random() % 20);
+            const int64_t cpuMs = static_cast<int64_t>(random() % 25);
+            simulated.state(thread, static_cast<ThreadState>(random() % threadStateCount), nowMs,
+                            nowMs + lengthMs, noIndex, cpuMs, static_cast<int64_t>(random() % 5));
+            nowMs += lengthMs + static_cast<int64_t>(random() % 3);
+        }
+        const TracePtr trace = simulated.finish();
+        const StatesOfThreads states(*trace);
+        const CpuStateTable& table = trace->cpuStates;
+        for (int round = 0; round < 200; ++round) {
+            const int64_t fromNs = static_cast<int64_t>(random() % 4'000) * ms;
+            const TimeRange range{fromNs, fromNs + static_cast<int64_t>(random() % 900) * ms};
+            int64_t plainNs = 0;
+            for (uint32_t row = 0; row < table.size(); ++row)
+                plainNs += std::max<int64_t>(0, std::min(range.endNs, table.endNs[row]) -
+                                                    std::max(range.startNs, table.startNs[row]));
+            QCOMPARE(states.during(thread, range).knownNs(), plainNs);
+        }
+    }
+
+    /// A gap says what the thread did for which it waited, and who loaded data meanwhile.
+    void gapsSayWhatThreadsDid() {
+        Simulated simulated;
+        const uint32_t thread = simulated.addThread(0, 4242, "main");
+        const uint32_t stream = simulated.defaultStream();
+        const uint32_t worker = simulated.addProcess(5000, "python3");
+        const uint32_t loader = simulated.addThread(worker, 5000, "pt_data_worker");
+        const uint32_t next = simulated.line("next_batch", 88);
+        simulated.launch(thread, stream, "first", 0, 1 * ms, 10 * ms);
+        simulated.launch(thread, stream, "second", 60 * ms, 61 * ms, 70 * ms);
+        simulated.state(thread, ThreadState::Running, 0, 12, simulated.line("step", 12), 12);
+        simulated.state(thread, ThreadState::Poll, 12, 58, next);
+        simulated.state(thread, ThreadState::Running, 58, 70, simulated.line("step", 13), 12);
+        simulated.state(loader, ThreadState::Running, 0, 70, simulated.line("decode", 7), 70);
+        const TracePtr trace = simulated.finish();
+        const auto gaps = compare::IdleGaps::of(*trace);
+        QVERIFY(gaps);
+        QCOMPARE(gaps->gapsOf(0).size(), size_t{1});
+        const compare::IdleGap& gap = gaps->gapsOf(0).front();
+        const auto causes = gaps->whyIdle(0, gap.range);
+        QVERIFY(!causes.empty());
+        QCOMPARE(causes.front().name,
+                 std::string("outside CUDA calls on the main thread at data.py:88 in next_batch, "
+                             "which waits for input"));
+        QCOMPARE(causes.front().ns, 46 * ms);
+        int64_t sumNs = 0;
+        for (const compare::IdleCause& cause : causes) sumNs += cause.ns;
+        QCOMPARE(sumNs, gap.range.durationNs());
+        const auto threads = gaps->threadsDuring(gap);
+        QCOMPARE(threads.size(), size_t{2});
+        QVERIFY(threads[0].isAwaited && !threads[1].isAwaited);
+        QCOMPARE(threads[0].times.most(), ThreadState::Poll);
+        QCOMPARE(compare::timesText(*trace, threads[1].times, gap.range.durationNs()),
+                 std::string("100 % runs; at data.py:7 in decode"));
+    }
+
+    void whoHasTheGilIsNamed() {
+        Simulated simulated;
+        const uint32_t thread = simulated.addThread(0, 4242, "main");
+        const uint32_t other = simulated.addThread(0, 4243, "logger");
+        kinds::CpuState::Row row;
+        row.startNs = 0;
+        row.endNs = 10 * ms;
+        row.thread = thread;
+        row.state = ThreadState::Gil;
+        row.stack = simulated.line("step", 3);
+        row.holder = other;
+        row.holderStack = simulated.line("write", 9);
+        const EventRef event = simulated.add<kinds::CpuState>(row);
+        const TracePtr trace = simulated.finish();
+        compare::StateWords words(*trace);
+        Texts said;
+        words.forEachIn(thread, {-5 * ms, 20 * ms}, [&](TimeRange piece, std::string_view text) {
+            said.push_back(std::to_string(piece.durationNs() / ms) + std::string(text));
+        });
+        QCOMPARE(said, (Texts{"5",
+                              "10 at data.py:3 in step, which waits for the GIL that the thread "
+                              "logger has at data.py:9 in write",
+                              "10"}));
+        bool isNamed = false;
+        for (const Property& line : describe(*trace, event))
+            isNamed |= line.name == "GIL held by" && line.value == "logger (TID 4243)";
+        QVERIFY(isNamed);
+    }
+
+    void aReportSaysItOfEachThread() {
+        Simulated simulated;
+        const uint32_t thread = simulated.addThread(0, 4242, "main");
+        simulated.state(thread, ThreadState::Running, 0, 50, noIndex, 40, 10);
+        simulated.state(thread, ThreadState::Sleep, 50, 100, simulated.line("nap", 5));
+        const TracePtr trace = simulated.finish();
+        const auto table = makeReport(*trace, "thread_states");
+        QVERIFY(table);
+        QCOMPARE(table->rows.size(), size_t{1});
+        const auto value = [&](std::string_view title) {
+            for (size_t column = 0; column < table->columns.size(); ++column)
+                if (table->columns[column].name == title)
+                    return std::get<double>(table->rows[0][column]);
+            return -1.0;
+        };
+        QCOMPARE(value("Running"), 40.0);
+        QCOMPARE(value("No Core"), 10.0);
+        QCOMPARE(value("Sleep"), 50.0);
+        QCOMPARE(value("GIL"), 0.0);
+    }
+
+    /// What an export of Nsight Systems has of threads stands in the same lanes.
+    void exportsOfNsightSystemsAreRead() {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("export.sqlite").toStdString();
+        {
+            auto database = Database::create(path);
+            QVERIFY(database);
+            const int64_t tid = globalTid(100, 100, 0);
+            const std::string id = std::to_string(tid);
+            for (const std::string& sql :
+                 {std::string("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)"),
+                  std::string("CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT)"),
+                  std::string("INSERT INTO StringIds VALUES (1,'pthread_cond_wait'),(2,'poll'),"
+                              "(3,'main'),(4,'work'),(5,'/usr/bin/app'),(6,'read_input')"),
+                  std::string("CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER, isSchedIn "
+                              "INTEGER, globalTid INTEGER)"),
+                  "INSERT INTO SCHED_EVENTS VALUES (0,1,1," + id + "),(10000000,1,0," + id +
+                      "),(30000000,2,1," + id + "),(40000000,2,0," + id + ")",
+                  std::string("CREATE TABLE OSRT_API (start INTEGER, end INTEGER, eventClass "
+                              "INTEGER, globalTid INTEGER, nameId INTEGER, callchainId INTEGER)"),
+                  "INSERT INTO OSRT_API VALUES (10000000,30000000,27," + id + ",1,NULL)",
+                  std::string("CREATE TABLE COMPOSITE_EVENTS (id INTEGER, start INTEGER, cpu "
+                              "INTEGER, threadState INTEGER, globalTid INTEGER)"),
+                  "INSERT INTO COMPOSITE_EVENTS VALUES (1,2000000,1,1," + id +
+                      "),(2,4000000,1,1," + id + "),(3,6000000,1,1," + id + ")",
+                  std::string("CREATE TABLE SAMPLING_CALLCHAINS (id INTEGER, symbol INTEGER, "
+                              "module INTEGER, stackDepth INTEGER)"),
+                  std::string("INSERT INTO SAMPLING_CALLCHAINS VALUES (1,4,5,0),(1,3,5,1),"
+                              "(2,4,5,0),(2,3,5,1),(3,3,5,0)")})
+                QVERIFY2(database->execute(sql.c_str()), sql.c_str());
+        }
+        const Result<TracePtr> loaded = loadTrace(path);
+        QVERIFY(loaded);
+        const Trace& trace = **loaded;
+        const Track* const states = trackOf(trace, TrackKind::ThreadStates);
+        QVERIFY(states);
+        QCOMPARE(states->lanes.size(), size_t{2});
+        QCOMPARE(slicesOf(trace, states->lanes[0]),
+                 (Texts{"Running 0-10", "Blocked 10-30", "Running 30-40"}));
+        QCOMPARE(slicesOf(trace, states->lanes[1]), (Texts{"pthread_cond_wait 10-30"}));
+        const Track* const stacks = trackOf(trace, TrackKind::ThreadStacks);
+        QVERIFY(stacks);
+        QCOMPARE(slicesOf(trace, stacks->lanes[0]), (Texts{"main 2-10"}));
+        QCOMPARE(slicesOf(trace, stacks->lanes[1]), (Texts{"work 2-6"}));
+        for (const HealthNote& note : trace.health) QVERIFY(note.code != HealthCode::NoEvents);
+        const StatesOfThreads of(trace);
+        const ThreadTimes times = of.during(0, {0, 40 * ms});
+        QCOMPARE(times.of(ThreadState::Running), 20 * ms);
+        QCOMPARE(times.of(ThreadState::Blocked), 20 * ms);
+    }
+};
+
+LANESCOPE_TEST(TestThreadStates, NoApplication)
+#include "tst_ThreadStates.moc"
