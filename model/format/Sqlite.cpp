@@ -410,6 +410,7 @@ Result<void> Database::execute(const char* sql) {
 }
 
 bool Database::hasTable(std::string_view table) const {
+    if (trouble()) return false;
     if (!tableLookup_) {
         // A root page: real tables only, neither views nor virtual tables.
         auto statement = prepare(
