@@ -33,12 +33,14 @@ void readLog(Bytes);
 void collectLog(Bytes);
 void loadOwnTrace(Bytes);
 void loadNsightTrace(Bytes);
+void loadNvprofTrace(Bytes);
 void loadJsonTrace(Bytes);
 void readStoredSummary(Bytes);
 void openIndex(Bytes);
 void readNotes(Bytes);
 void readCondition(Bytes);
 void readWords(Bytes);
+void readFrames(Bytes);
 void readJson(Bytes);
 void askInSql(Bytes);
 
