@@ -410,14 +410,20 @@ Result<void> Database::execute(const char* sql) {
 }
 
 bool Database::hasTable(std::string_view table) const {
-    // A root page: real tables only, neither views nor virtual tables.
-    auto statement = prepare(
-        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
-        " AND name = ?1 COLLATE NOCASE");
-    if (!statement) return false;
-    statement->bind(1, table);
-    const auto row = statement->step();
-    return row && *row;
+    if (trouble()) return false;
+    if (!tableLookup_) {
+        // A root page: real tables only, neither views nor virtual tables.
+        auto statement = prepare(
+            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
+            " AND name = ?1 COLLATE NOCASE");
+        if (!statement) return false;
+        tableLookup_ = std::make_unique<Statement>(std::move(*statement));
+    }
+    tableLookup_->bind(1, table);
+    const auto row = tableLookup_->step();
+    const bool isThere = row && *row;
+    tableLookup_->reset();
+    return isThere;
 }
 
 bool Database::hasColumn(std::string_view table, std::string_view column) const {

@@ -154,6 +154,8 @@ class Database {
         void operator()(sqlite3* database) const;
     };
     std::unique_ptr<sqlite3, Close> database_;
+    /// Asks for a table; made when first asked for, and kept because a load asks for each it knows.
+    mutable std::unique_ptr<Statement> tableLookup_;
     std::string path_;
     std::shared_ptr<ReadWatch> watch_;  ///< Null unless the file is only read.
     uint64_t fileBytes_ = 0;

@@ -29,6 +29,8 @@ class TraceSource {
 
     const std::filesystem::path& path() const { return path_; }
     bool isCompressed() const { return stream_.isCompressed(); }
+    /// As it lies on the disk.
+    uint64_t fileBytes() const { return stream_.fileBytes(); }
     /// The first bytes, 4 KiB or all there are; those of what is compressed, if it is.
     std::string_view start() const { return start_; }
     bool startsLikeSqlite() const;

@@ -19,11 +19,12 @@ constexpr double unpackingShare = 0.4;
 /// How far a load has come when all is read.
 constexpr double finishingFrom = 0.85;
 
-/// Finishes the trace beside this thread, which reports that and learns whether it is still wanted.
-/// False once it is not.
+/// Finishes the trace; where somebody wants to know how far it is, beside this thread, which
+/// reports that and learns whether it is still wanted. False once it is not.
 bool finish(TraceBuilder& builder, unsigned threads, const LoadProgress& progress) {
+    if (!progress) return builder.finish(threads);
     constexpr std::chrono::milliseconds betweenReports{20};
-    const auto report = [&progress] { return !progress || progress(finishingFrom, "tracks"); };
+    const auto report = [&progress] { return progress(finishingFrom, "tracks"); };
     if (!report()) return false;
     std::stop_source stop;
     std::future<bool> finished;

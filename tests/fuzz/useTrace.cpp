@@ -26,7 +26,9 @@ void useSums(const Trace& trace) {
     }
 }
 
-void useTrace(const Trace& trace, ReportsMade made) {
+namespace {
+
+void drawTrace(const Trace& trace) {
     for (const Track& track : trace.tracks)
         for (const Lane& lane : track.lanes) {
             for (const int width : {7, 300}) (void)reduceToPixels(lane, trace.range, width);
@@ -40,13 +42,17 @@ void useTrace(const Trace& trace, ReportsMade made) {
             }
         }
     for (const CounterSeries& series : trace.counters) (void)series.extremesAt(trace.range, 100);
+}
+
+void searchTrace([[maybe_unused]] const Trace& trace) {
 #ifdef LANESCOPE_HAS_SEARCH
     constexpr TimeRange always{INT64_MIN, INT64_MAX};
     findEvents(trace, *NamePattern::compile("kernel", PatternKind::Substring), always,
                [](std::span<const EventRef>) { return true; });
 #endif
-    (void)selectionStatistics(trace, buildTraceSums(trace), trace.range);
-    useSums(trace);
+}
+
+void makeReports(const Trace& trace, ReportsMade made) {
     const auto reports = allReports();
     for (size_t number = 0; number < std::min(made.count, reports.size()); ++number) {
         const Report& report = *reports[(made.first + number) % reports.size()];
@@ -54,6 +60,29 @@ void useTrace(const Trace& trace, ReportsMade made) {
             for (const TableFormat format : {TableFormat::Text, TableFormat::Json})
                 (void)formatTable(*table, format);
         }
+    }
+}
+
+}  // namespace
+
+void useTrace(const Trace& trace, ReportsMade made) {
+    drawTrace(trace);
+    searchTrace(trace);
+    (void)selectionStatistics(trace, buildTraceSums(trace), trace.range);
+    useSums(trace);
+    makeReports(trace, made);
+}
+
+void usePartOf(const Trace& trace, size_t turn) {
+    switch (turn % 4) {
+        case 0:
+            drawTrace(trace);
+            return searchTrace(trace);
+        case 1:
+            (void)selectionStatistics(trace, buildTraceSums(trace), trace.range);
+            return useSums(trace);
+        default:
+            return makeReports(trace, {turn / 4, 1});
     }
 }
 

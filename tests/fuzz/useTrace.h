@@ -13,6 +13,8 @@ struct ReportsMade {
 
 /// Uses a trace as the programs do; whatever is out of range shows under a sanitizer.
 void useTrace(const Trace& trace, ReportsMade made = {});
+/// One part of that, all of them by turns: for those that are given very many traces.
+void usePartOf(const Trace& trace, size_t turn);
 /// Only what the sums for selections are used for.
 void useSums(const Trace& trace);
 

@@ -3,6 +3,7 @@
 
 #include <QtTest>
 #include <array>
+#include <ctime>
 #include <fstream>
 #include <random>
 
@@ -25,6 +26,9 @@ class tst_JsonDamage : public QObject {
     void severalPiecesAreOneFile();
     void anyDamageKeepsTheRest();
     void deepAndLongIsNoTrouble();
+    void takesTimeInProportion_data();
+    void takesTimeInProportion();
+    void aCompressedFileIsReadAsFarAsOneMayUnpack();
 };
 
 void tst_JsonDamage::damageCostsWhatIsDamaged_data() {
@@ -166,6 +170,68 @@ void tst_JsonDamage::deepAndLongIsNoTrouble() {
         QVERIFY(readJsonTrace(std::string_view(text), builder));
         QVERIFY(builder.finish());
     }
+}
+
+/// Each took minutes to hours once, because something was looked for again for every event, bracket
+/// or array that there is.
+void tst_JsonDamage::takesTimeInProportion_data() {
+    QTest::addColumn<QString>("kind");
+    for (const char* kind : {"threads with names", "processes with names", "streams of no call",
+                             "brackets", "arrays of events"})
+        QTest::newRow(kind) << kind;
+}
+
+void tst_JsonDamage::takesTimeInProportion() {
+    QFETCH(QString, kind);
+    const std::string whole = traceOf({slice("cpu_op", "aten::mm", "1", "1", "1", "1")});
+    std::string text = "{\"schemaVersion\": 1,";
+    if (kind == "brackets") {
+        text = "{\"traceEvents\": [";
+        for (int number = 0; number < 300'000; ++number) text += "],\"a\":";
+    } else if (kind == "arrays of events") {
+        for (int number = 0; number < 100'000; ++number) text += "\"traceEvents\":[],";
+        text += whole.substr(whole.find("\"traceEvents\""));
+    } else {
+        std::vector<std::string> events;
+        for (int number = 0; number < 60'000; ++number) {
+            const std::string name = std::to_string(number);
+            if (kind == "threads with names")
+                events.push_back(slice("cpu_op", "a", "1", "\"t" + name + "\"", name, "1"));
+            else if (kind == "processes with names")
+                events.push_back(slice("cpu_op", "a", "\"p" + name + "\"", "1", name, "1"));
+            else
+                events.push_back(slice("gpu_user_annotation", "a", "0", "7", name, "1",
+                                       "\"device\": 0, \"stream\": " + name));
+        }
+        text = traceOf(events);
+    }
+    const std::clock_t begun = std::clock();  // of this process, whatever else runs here
+    TraceBuilder builder;
+    QVERIFY(readJsonTrace(std::string_view(text), builder));
+    const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+    QVERIFY2(seconds < 12, qPrintable(QString::number(seconds)));
+    if (kind == "arrays of events") {
+        // What was left is damage, and said.
+        QVERIFY(builder.finish());
+        const TracePtr trace = builder.take();
+        QVERIFY(trace->nvtx.size() == 1 || !sentenceOf(*trace, HealthCode::JsonDamaged).empty());
+    }
+}
+
+void tst_JsonDamage::aCompressedFileIsReadAsFarAsOneMayUnpack() {
+    TemporaryFolder folder;
+    const fs::path path = folder / "bomb.json.gz";
+    gzFile file = gzopen(path.c_str(), "wb9");
+    const std::string start = "{\"schemaVersion\": 1, \"traceEvents\": [\n";
+    gzwrite(file, start.data(), static_cast<unsigned>(start.size()));
+    // 600 MB of nothing, which pack to less than one.
+    const std::string nothing(size_t{1} << 20, ' ');
+    for (int number = 0; number < 600; ++number)
+        gzwrite(file, nothing.data(), static_cast<unsigned>(nothing.size()));
+    gzclose(file);
+    const Result<TracePtr> trace = loadTrace(path);
+    QVERIFY(trace);
+    QVERIFY(sentenceOf(**trace, HealthCode::FileCut).starts_with("Only the first"));
 }
 
 LANESCOPE_TEST(tst_JsonDamage, NoApplication)

@@ -14,21 +14,13 @@ namespace lanescope {
 
 namespace {
 
-constexpr uint32_t greatestId = 0xffffff;
 constexpr std::array callKinds{JsonEventKind::RuntimeCall, JsonEventKind::DriverCall};
 
 /// The number of a process or thread, if that is one of the system.
-std::optional<uint32_t> systemId(const std::string& name) {
+std::optional<uint32_t> systemId(const std::string& name, uint32_t greatest) {
     const std::optional<int64_t> number = decimalOf(name, 0);
-    if (!number || *number < 0 || *number > greatestId) return std::nullopt;
+    if (!number || *number < 0 || *number > greatest) return std::nullopt;
     return static_cast<uint32_t>(*number);
-}
-
-/// The greatest number that is not in use.
-uint32_t freeId(const std::set<uint32_t>& used) {
-    uint32_t id = greatestId;
-    while (id > 0 && used.contains(id)) --id;
-    return id;
 }
 
 /// "pt_autograd_0" of "thread 2919752 (pt_autograd_0)", as torch.profiler calls threads.
@@ -41,13 +33,22 @@ std::string plainThreadName(const std::string& name) {
 
 }  // namespace
 
+/// The one that is wanted, else one that is free.
+uint32_t JsonIdentities::Ids::take(std::optional<uint32_t> wanted) {
+    // Whatever is above it has been taken, so that many names do not look at all of them each.
+    while (!wanted && free > 0 && used.contains(free)) --free;
+    const uint32_t id = wanted.value_or(free);
+    used.insert(id);
+    return id;
+}
+
 JsonIdentities::JsonIdentities(const JsonEvents& events, TraceBuilder& builder)
     : events_(events), builder_(builder), threads_(events.threads.size(), noIndex) {
     for (const JsonEvents::Thread& each : events.threads)
-        if (const std::optional<uint32_t> id = systemId(each.process)) {
-            usedProcesses_.insert(*id);
-            if (const std::optional<uint32_t> number = systemId(each.thread))
-                usedThreads_[globalPid(*id)].insert(*number);
+        if (const std::optional<uint32_t> id = systemId(each.process, greatestId)) {
+            processIds_.take(id);
+            if (const std::optional<uint32_t> number = systemId(each.thread, greatestId))
+                threadIds_[globalPid(*id)].take(number);
         }
     findMainProcess();
 }
@@ -85,10 +86,8 @@ void JsonIdentities::findMainProcess() {
 int64_t JsonIdentities::packedProcess(const std::string& name) {
     const auto found = processes_.find(name);
     if (found != processes_.end()) return found->second;
-    const std::optional<uint32_t> number = systemId(name);
-    const uint32_t id = number.value_or(freeId(usedProcesses_));
-    usedProcesses_.insert(id);
-    const int64_t packed = globalPid(id);
+    const std::optional<uint32_t> number = systemId(name, greatestId);
+    const int64_t packed = globalPid(processIds_.take(number));
     processes_.emplace(name, packed);
     const auto named = events_.processNames.find(name);
     if (named != events_.processNames.end() && !named->second.empty())
@@ -99,11 +98,8 @@ int64_t JsonIdentities::packedProcess(const std::string& name) {
 }
 
 int64_t JsonIdentities::packedThread(int64_t process, const std::string& name) {
-    const std::optional<uint32_t> number = systemId(name);
-    std::set<uint32_t>& used = usedThreads_[process];
-    const uint32_t id = number.value_or(freeId(used));
-    used.insert(id);
-    const int64_t packed = process | id;
+    const std::optional<uint32_t> number = systemId(name, greatestId);
+    const int64_t packed = process | threadIds_[process].take(number);
     if (!number) builder_.nameThread(packed, fmt::format("Thread {}", name));
     return packed;
 }

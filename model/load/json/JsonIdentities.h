@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,6 +34,13 @@ class JsonIdentities {
     uint32_t stream(uint32_t place, uint32_t process);
 
   private:
+    static constexpr uint32_t greatestId = 0xffffff;
+    /// Ids that are in use, and the next that is not, from the greatest down.
+    struct Ids {
+        std::set<uint32_t> used;
+        uint32_t free = greatestId;
+        uint32_t take(std::optional<uint32_t> wanted);
+    };
     int64_t packedProcess(const std::string& name);
     int64_t packedThread(int64_t process, const std::string& name);
     void findMainProcess();
@@ -41,8 +49,8 @@ class JsonIdentities {
     TraceBuilder& builder_;
     std::string mainProcess_;
     std::map<std::string, int64_t> processes_;
-    std::map<int64_t, std::set<uint32_t>> usedThreads_;  ///< Of each process.
-    std::set<uint32_t> usedProcesses_;
+    std::map<int64_t, Ids> threadIds_;  ///< Of each process.
+    Ids processIds_;
     std::vector<uint32_t> threads_;
     std::map<uint32_t, uint32_t> threadsOfPlaces_;
     bool areCallsOfSeveral_ = false;

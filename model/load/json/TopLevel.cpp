@@ -40,7 +40,9 @@ bool isEventAt(std::string_view text) {
 
 /// Where events begin, if that is before `end`; `end` if not.
 size_t nextEvent(std::string_view text, size_t from, size_t end) {
-    for (size_t at = text.find('{', from); at < end; at = text.find('{', at + 1))
+    // Not looked for beyond the end: who calls goes on from there, and comes again.
+    const std::string_view before = text.substr(0, end);
+    for (size_t at = before.find('{', from); at < end; at = before.find('{', at + 1))
         if (isEventAt(text.substr(at))) return at;
     return end;
 }

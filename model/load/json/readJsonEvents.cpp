@@ -20,8 +20,10 @@ constexpr size_t pieceBytes = size_t{4} << 20;
 constexpr size_t readBytes = size_t{1} << 17;
 /// An event, or a member beside the events, that is longer is damage.
 constexpr size_t longestItem = size_t{32} << 20;
-/// What a small packed file may become.
-constexpr uint64_t mostBytes = uint64_t{64} << 30;
+/// What lies ahead of the end of an array of events is read again. A trace has one array, damage
+/// may make some of it; where there are so many that this much is read again, and so many times
+/// what was read, the rest is left.
+constexpr uint64_t mostBytesAgain = uint64_t{1} << 30, mostTimesAgain = 8;
 
 /// A piece of the file and what was found in it.
 struct Piece {
@@ -42,13 +44,19 @@ using PiecesUnderWay = std::deque<std::future<std::shared_ptr<Piece>>>;
 class Reader {
   public:
     Reader(const ByteSource& source, JsonEvents& events, unsigned threads,
-           const std::function<bool()>& isWanted)
-        : source_(source), events_(events), threads_(threads), isWanted_(isWanted) {}
+           const std::function<bool()>& isWanted, uint64_t mostBytes)
+        : source_(source),
+          events_(events),
+          threads_(threads),
+          isWanted_(isWanted),
+          mostBytes_(mostBytes) {}
 
     Result<JsonFile> read() {
         while (!isAtEnd_ || !rest_.empty()) {
             if (!isWanted_()) return fail("Reading was cancelled.");
-            if (isInEvents_)
+            if (bytesAgain_ > mostBytesAgain + mostTimesAgain * file_.bytes)
+                dropRest();
+            else if (isInEvents_)
                 readEvents();
             else if (!readBeside())
                 break;
@@ -71,7 +79,7 @@ class Reader {
             rest_.resize(before + taken);
             file_.bytes += taken;
             if (!count) file_.readError = count.error();
-            file_.isTooLong = file_.bytes > mostBytes;
+            file_.isTooLong = file_.bytes > mostBytes_;
             isAtEnd_ = taken == 0 || file_.isTooLong;
         }
     }
@@ -93,6 +101,12 @@ class Reader {
         events_.takeDamage(offset_, offset_ + text.size());
         offset_ += text.size();
         text.clear();
+    }
+
+    /// Reads what is left to say how much that is.
+    void dropRest() {
+        drop(rest_);
+        fill(pieceBytes);
     }
 
     /// The next piece of events: as much as ends where an event seems to begin.
@@ -163,6 +177,7 @@ class Reader {
     /// Goes on with what stands behind an array of events, `left` of its last piece first.
     void leaveEvents(std::string left, const Piece& piece, PiecesUnderWay& underWay) {
         for (auto& each : underWay) left += each.get()->text;
+        bytesAgain_ += left.size();
         rest_.insert(0, left);
         offset_ = piece.offset + piece.end.at;
         isInEvents_ = false;
@@ -172,10 +187,12 @@ class Reader {
     JsonEvents& events_;
     unsigned threads_;
     const std::function<bool()>& isWanted_;
+    const uint64_t mostBytes_;
     TopLevel top_;
     JsonFile file_;
-    std::string rest_;      ///< Read and not yet looked at.
-    uint64_t offset_ = 0;   ///< Of `rest_` in the file.
+    std::string rest_;     ///< Read and not yet looked at.
+    uint64_t offset_ = 0;  ///< Of `rest_` in the file.
+    uint64_t bytesAgain_ = 0;
     bool isAtEnd_ = false;  ///< Nothing follows `rest_`.
     bool isInEvents_ = false;
 };
@@ -183,8 +200,8 @@ class Reader {
 }  // namespace
 
 Result<JsonFile> readJsonEvents(const ByteSource& source, JsonEvents& events, unsigned threads,
-                                const std::function<bool()>& isWanted) {
-    return Reader(source, events, threads, isWanted).read();
+                                const std::function<bool()>& isWanted, uint64_t mostBytes) {
+    return Reader(source, events, threads, isWanted, mostBytes).read();
 }
 
 }  // namespace lanescope

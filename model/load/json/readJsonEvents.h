@@ -13,6 +13,9 @@
 
 namespace lanescope {
 
+/// How much is read of a file, as it unpacks: what it may become at most, also if it is small.
+inline constexpr uint64_t mostJsonBytes = uint64_t{64} << 30;
+
 /// How far a file could be read.
 struct JsonFile {
     TopLevelFacts facts;
@@ -24,9 +27,10 @@ struct JsonFile {
 };
 
 /// Reads a trace of JSON, of which nobody vouches for a byte, into `events`. Its events are scanned
-/// in pieces by up to `threads` threads, and taken in the order of the file. Fails if no byte can
-/// be read, and if it is cancelled. Memory beside the events is bounded.
+/// in pieces by up to `threads` threads, and taken in the order of the file. No more than
+/// `mostBytes` are read. Fails if no byte can be read, and if it is cancelled. Memory beside the
+/// events is bounded.
 Result<JsonFile> readJsonEvents(const ByteSource& source, JsonEvents& events, unsigned threads,
-                                const std::function<bool()>& isWanted);
+                                const std::function<bool()>& isWanted, uint64_t mostBytes);
 
 }  // namespace lanescope

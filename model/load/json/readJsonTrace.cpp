@@ -55,11 +55,11 @@ void give(const JsonFile& file, JsonEvents& events, TraceBuilder& builder,
 
 Result<void> readJsonTrace(const ByteSource& source, TraceBuilder& builder, unsigned threads,
                            const std::function<double()>& fractionRead,
-                           const LoadProgress& progress) {
+                           const LoadProgress& progress, uint64_t mostBytes) {
     JsonEvents events(builder);
     Reporter reporter(fractionRead, progress);
-    const Result<JsonFile> file =
-        readJsonEvents(source, events, threads, [&reporter] { return reporter(); });
+    const Result<JsonFile> file = readJsonEvents(
+        source, events, threads, [&reporter] { return reporter(); }, mostBytes);
     if (!file) return fail(file.error());
     give(*file, events, builder, progress);
     return {};

@@ -44,7 +44,7 @@ void edit(std::string& index, Bytes edits) {
 void openIndex(Bytes bytes) {
     static const Scratch scratch;
     static const std::string training =
-        indexOf(simulatedTraining({.steps = 3, .layers = 3, .ncclPlugin = true}), scratch);
+        indexOf(simulatedTraining({.steps = 2, .layers = 1, .ncclPlugin = true}), scratch);
     static const std::string memory = indexOf(simulatedMemory(), scratch);
     if (bytes.empty()) return;
     const uint8_t kind = bytes[0] % 8;
@@ -59,7 +59,7 @@ void openIndex(Bytes bytes) {
     }
     const auto path = scratch.write("index", index);
     const TracePtr trace = readIndex(path, source, "trace");
-    if (trace) useTrace(*trace, {bytes.size() % 41, 1});
+    if (trace) usePartOf(*trace, bytes.size());
 }
 
 }  // namespace lanescope::fuzz

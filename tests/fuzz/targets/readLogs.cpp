@@ -11,7 +11,6 @@
 #include "model/load/loadTrace.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
-#include "tests/fuzz/useTrace.h"
 
 namespace lanescope::fuzz {
 
@@ -106,8 +105,9 @@ void collectLog(Bytes bytes) {
     require(polled.has_value() || !polled.error().sentence.empty(), "It failed without a word.");
     const auto made = (*collector)->finish(capture::MainProcess{4242, 0, 0}, false);
     if (!made) return require(!made.error().sentence.empty(), "It failed without a word.");
-    // What the collector writes is a trace that can be read.
-    const auto trace = loadTrace(made->trace);
+    // What the collector writes is a trace that can be read, which takes longer than all else.
+    if (bytes.size() % 4 != 0) return;
+    const auto trace = loadTrace(made->trace, {}, {.threads = 1});
     require(trace.has_value(), "What was made of a log cannot be read.");
 }
 

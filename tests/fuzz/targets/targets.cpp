@@ -12,10 +12,12 @@ std::span<const Target> targets() {
 #ifdef LANESCOPE_HAS_CAPTURE
         Target{"log", &readLog},
         Target{"collect", &collectLog},
+        Target{"frames", &readFrames},
         Target{"json", &readJson},
 #endif
         Target{"trace", &loadOwnTrace},
         Target{"nsight", &loadNsightTrace},
+        Target{"nvprof", &loadNvprofTrace},
         Target{"jsontrace", &loadJsonTrace},
         Target{"protobuf", &loadProtobuf},
         Target{"summary", &readStoredSummary},

@@ -33,6 +33,7 @@ void readLog(Bytes);
 void collectLog(Bytes);
 void loadOwnTrace(Bytes);
 void loadNsightTrace(Bytes);
+void loadNvprofTrace(Bytes);
 void loadJsonTrace(Bytes);
 void loadProtobuf(Bytes);
 void readStoredSummary(Bytes);
@@ -40,6 +41,7 @@ void openIndex(Bytes);
 void readNotes(Bytes);
 void readCondition(Bytes);
 void readWords(Bytes);
+void readFrames(Bytes);
 void readJson(Bytes);
 void askInSql(Bytes);
 

@@ -2,7 +2,8 @@
 // A program that does many small things for a long time, and keeps count of them where the count
 // outlives it, so that it can be compared with what a recording holds.
 //
-//     steadyLoad --report FILE [--seconds S] [--rate BATCHES] [--window S] [--processes N] [--hoard MIB]
+//     steadyLoad --report FILE [--seconds S] [--rate BATCHES] [--window S] [--processes N] [--hoard
+//     MIB]
 //
 // Each batch is an NVTX range "batch" around kernels and copies; every 64 are waited for. --rate is
 // of an average second, and 0 as fast as it goes; what a --window may hold is done at its beginning
@@ -93,7 +94,8 @@ Report& openReport(const std::string& path) {
 /// How many batches may be done `elapsedNs` after the beginning.
 int64_t allowed(double rate, double window, int64_t elapsedNs) {
     const double windows = static_cast<double>(elapsedNs) / static_cast<double>(second) / window;
-    return static_cast<int64_t>(rate * window * (static_cast<double>(static_cast<int64_t>(windows)) + 1));
+    return static_cast<int64_t>(rate * window *
+                                (static_cast<double>(static_cast<int64_t>(windows)) + 1));
 }
 
 void work(const Options& options, Report& report) {
@@ -154,7 +156,8 @@ int runSeveral(const char* program, const Options& options) {
         for (std::string& word : words) pointers.push_back(word.data());
         pointers.push_back(nullptr);
         pid_t child = 0;
-        if (::posix_spawn(&child, program, nullptr, nullptr, pointers.data(), environ) != 0) return 97;
+        if (::posix_spawn(&child, program, nullptr, nullptr, pointers.data(), environ) != 0)
+            return 97;
     }
     int worst = 0, status = 0;
     while (::wait(&status) > 0)
