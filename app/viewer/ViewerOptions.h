@@ -34,10 +34,10 @@ struct RenderOptions {
 struct ViewerOptions {
     std::vector<std::filesystem::path> files;  ///< Each in a tab of its own.
     bool isComparison = false;                 ///< `files` are the baseline and its candidates.
+    std::optional<RenderOptions> render;
     /// Of a comparison, so many of `files` are runs of the baseline's program and the others of the
     /// candidate's; 0 if each is a program of its own.
     size_t baselineRuns = 0;
-    std::optional<RenderOptions> render;
 };
 
 /// Reads the command line. On `--help`, `--version` and mistakes it prints to stdout or stderr and

@@ -340,17 +340,20 @@ std::string asSentence(std::string text) {
     return text + ".";
 }
 
-/// "5 parts and 3 ranges of it, 2 of which differ for certain".
+/// "5 parts of it and the idle time of 3 ranges, 2 of which differ for certain".
 std::string judgedText(const WorkerComparison& pair) {
     int64_t parts = 0, ranges = 0, certain = 0;
     for (const QuantityClaim& each : pair.quantities) {
         ++(each.kind == QuantityKind::Part ? parts : ranges);
         certain += each.isCertain ? 1 : 0;
     }
-    return fmt::format("{} {} of it and the idle time of {} {}, {} of which {} for certain", parts,
-                       parts == 1 ? "part" : "parts", ranges, ranges == 1 ? "range" : "ranges",
-                       certain == 0 ? "none" : std::to_string(certain),
-                       certain > 1 ? "differ" : "differs");
+    std::string text = fmt::format("{} {} of it", parts, parts == 1 ? "part" : "parts");
+    if (ranges > 0)
+        text +=
+            fmt::format(" and the idle time of {} {}", ranges, ranges == 1 ? "range" : "ranges");
+    return text + fmt::format(", {} of which {} for certain",
+                              certain == 0 ? "none" : std::to_string(certain),
+                              certain > 1 ? "differ" : "differs");
 }
 
 std::vector<std::string> detailsOf(const RunComparison& comparison, const WorkerComparison& pair,

@@ -66,8 +66,12 @@ IdleByPath idleByPath(const WorkerSummary& worker) {
 }
 
 std::vector<Quantity> partsOf(const JudgedRuns& runs, double leastNs) {
+    StepParts all;
+    for (const WorkerRuns* side : {&runs.baseline, &runs.candidate})
+        for (const WorkerSummary* worker : *side) all += worker->totalParts();
     std::vector<Quantity> found;
     for (size_t index = 0; index < stepPartCount; ++index) {
+        if (all.ns[index] == 0) continue;  // most parts are in no step at all
         Quantity one;
         one.claim.part = static_cast<StepPart>(index);
         one.numbers = numbersOf(runs, [&](const WorkerSummary& worker) {

@@ -283,7 +283,7 @@ class TestJudgeParts : public QObject {
         after[4].facts.host = "other";
         QVERIFY(runTurns(before, after).baseline.empty());
         after[4].facts.host.clear();
-        after[4].facts.startUtcNs = 3;  // two of the candidate's follow each other
+        after[0].facts.startUtcNs = 25;  // the first two are of the baseline
         QVERIFY(runTurns(before, after).baseline.empty());
         after[4].facts.startUtcNs = 0;
         QVERIFY(runTurns(before, after).baseline.empty());

@@ -200,6 +200,23 @@ class tst_LoadPage : public QObject {
         QVERIFY(colour().lightness() > 150);
     }
 
+    void severalRunsASideOpenAsOneComparison() {
+        DocumentTabs tabs;
+        tabs.resize(1200, 800);
+        tabs.show();
+        const std::vector<std::filesystem::path> files{folder_ / "a", folder_ / "plain-a",
+                                                       folder_ / "b", folder_ / "plain-b"};
+        tabs.openComparison(files, 2);
+        QTRY_VERIFY_WITH_TIMEOUT(tabs.currentDocument(), patienceMs);
+        auto* page = qobject_cast<ComparePage*>(tabs.currentDocument());
+        QVERIFY(page && page->view().hasSets());
+        QCOMPARE(page->view().baselineRuns().size(), size_t{2});
+        QCOMPARE(page->view().candidateRuns().size(), size_t{2});
+        QVERIFY2(page->title().contains("and another run against"), qPrintable(page->title()));
+        QTRY_VERIFY_WITH_TIMEOUT(!page->isBusy(), patienceMs);
+        QVERIFY(!page->view().headline().headline().isEmpty());
+    }
+
   private:
     static constexpr int patienceMs = 60'000;
     /// So many candidates that the page is still reading when the answer is there.

@@ -37,6 +37,19 @@ class TestViewerOptions : public QObject {
         QCOMPARE(parse({"--compare", "a"}).error(), 2);
     }
 
+    void severalRunsASideAreTwoPrograms() {
+        const auto options = parse({"--baseline", "a1", "a2", "--candidate", "b1", "b2", "b3"});
+        QVERIFY(options.has_value());
+        QVERIFY(options->isComparison);
+        QCOMPARE(options->baselineRuns, size_t(2));
+        QCOMPARE(options->files.size(), size_t(5));
+        QCOMPARE(options->files[2].string(), std::string("b1"));
+        QCOMPARE(parse({"--compare", "a", "b"})->baselineRuns, size_t(0));
+        QCOMPARE(parse({"--baseline", "a1", "a2"}).error(), 2);
+        QCOMPARE(parse({"--candidate", "b1"}).error(), 2);
+        QCOMPARE(parse({"--compare", "a", "b", "--baseline", "c", "--candidate", "d"}).error(), 2);
+    }
+
     void renderTakesSizeThemeAndSelection() {
         const auto options = parse({"a", "--render", "p.png", "--size", "800x600", "--theme",
                                     "dark", "--select", "10ms:25.5ms", "--find", "gemm"});
