@@ -14,8 +14,10 @@
 #include "app/cli/CompareCommand.h"
 #include "app/cli/ExplainCommand.h"
 #include "app/cli/ExportCommand.h"
+#include "app/cli/ImportCommand.h"
 #include "app/cli/IndexCommand.h"
 #include "app/cli/InfoCommand.h"
+#include "app/cli/MergeCommand.h"
 #include "app/cli/Output.h"
 #include "app/cli/SqlCommand.h"
 #include "app/cli/StatsCommand.h"
@@ -143,6 +145,8 @@ int run(int argc, char** argv) {
 #ifdef LANESCOPE_HAS_CAPTURE
     addBench(app, exitStatus);
 #endif
+    addMerge(app, exitStatus);
+    addImport(app, exitStatus);
     addExport(app, exitStatus);
     addIndex(app, exitStatus);
     addCheck(app, exitStatus);
