@@ -13,6 +13,7 @@
 #include "model/export/chromeTrace.h"
 #include "model/export/foldedStacks.h"
 #include "model/export/kinetoTrace.h"
+#include "model/export/perfettoTrace.h"
 #include "model/export/traceFile.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
@@ -95,6 +96,8 @@ Result<void> runExport(const ExportOptions& options) {
     };
     if (options.format == folded)
         writeFoldedStacks(**trace, write);
+    else if (options.format == "perfetto")
+        writePerfettoTrace(**trace, write);
     else
         writeChromeTrace(**trace, write);
     // A file gets its name only if all is well.
@@ -113,10 +116,12 @@ void addExport(CLI::App& app, int& exitStatus) {
     help::takesOneOf(
         command->add_option(
             "-f,--format", options->format,
-            "chrome: trace-event JSON, which Perfetto and chrome://tracing open; kineto: JSON as "
+            "chrome: trace-event JSON, which Perfetto and chrome://tracing open; perfetto: "
+            "Perfetto's "
+            "own form, for any size, with counters and arrows; kineto: JSON as "
             "torch.profiler writes it, a file for each rank; folded: time on GPUs by Python "
             "stack, for flame graphs; sqlite: a trace of our own, of a file of another profiler"),
-        {"chrome", "kineto", folded, "sqlite"})
+        {"chrome", "perfetto", "kineto", folded, "sqlite"})
         ->capture_default_str();
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");
@@ -126,6 +131,7 @@ void addExport(CLI::App& app, int& exitStatus) {
         "Examples:\n"
         "  lanescope export run.sqlite -o run.json\n"
         "  lanescope export run.sqlite | gzip > run.json.gz\n"
+        "  lanescope export -f perfetto run.sqlite -o run.pftrace\n"
         "  lanescope export -f sqlite torch.json.gz -o run.sqlite");
     command->callback([options, &exitStatus] {
         const Result<void> result = runExport(*options);

@@ -5,10 +5,6 @@ namespace lanescope {
 
 namespace {
 
-Result<bool> isXplane(TraceSource& source) {
-    return source.path().filename().string().ends_with(".xplane.pb") && !source.startsLikeSqlite();
-}
-
 Result<bool> isNvvpSession(TraceSource& source) {
     return source.start().starts_with("<?xml") &&
            source.start().find("<session") != std::string_view::npos;
@@ -22,11 +18,6 @@ Result<bool> isNvprofLog(TraceSource& source) {
 }
 
 }  // namespace
-
-const TraceFormat xplaneFormat{
-    "xplane",       "an XPlane profile of JAX or TensorFlow",
-    {".xplane.pb"}, isXplane,
-    nullptr,        "open it with TensorBoard, or record the program with \"lanescope record\""};
 
 const TraceFormat nvvpSessionFormat{
     "nvvp-session", "a session of NVIDIA's Visual Profiler, which holds settings and no data",

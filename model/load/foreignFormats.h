@@ -7,8 +7,6 @@ namespace lanescope {
 
 // Files of other tools that are known by name only.
 
-/// What the profilers of JAX and TensorFlow write.
-extern const TraceFormat xplaneFormat;
 /// What the Visual Profiler keeps of a session: settings, and no data.
 extern const TraceFormat nvvpSessionFormat;
 /// What nvprof wrote before it wrote SQLite.

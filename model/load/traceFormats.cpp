@@ -9,15 +9,18 @@
 #include "model/load/TraceFormat.h"
 #include "model/load/foreignFormats.h"
 #include "model/load/jsonFormat.h"
+#include "model/load/nsightReport.h"
+#include "model/load/protoFormats.h"
 #include "model/load/sqliteFormats.h"
 
 namespace lanescope {
 
 namespace {
 
-constexpr std::array knownFormats{&lanescopeFormat, &nsightFormat,      &nvprofFormat,
-                                  &chromeFormat,    &rocmFormat,        &nsightReportFormat,
-                                  &xplaneFormat,    &nvvpSessionFormat, &nvprofLogFormat};
+constexpr std::array knownFormats{&lanescopeFormat,   &nsightFormat,   &nvprofFormat,
+                                  &chromeFormat,      &rocpdFormat,    &rpdFormat,
+                                  &xplaneFormat,      &perfettoFormat, &nsightReportFormat,
+                                  &nvvpSessionFormat, &nvprofLogFormat};
 
 /// "a, b or c".
 std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {
@@ -51,6 +54,19 @@ Result<const TraceFormat*> findFormat(TraceSource& source,
     return fail("{} is not a trace: {} neither {}.", source.path().string(),
                 source.isCompressed() ? "what is compressed in it is" : "it is",
                 namesOf(formats, " nor "));
+}
+
+Result<void> refuseWithoutTables(TraceSource& source) {
+    if (source.startsLikeSqlite()) return {};
+    for (const TraceFormat* format : knownFormats) {
+        const Result<bool> isIt = format->recognises(source);
+        if (isIt && *isIt && format->read != nullptr)
+            return fail(
+                "{0} is {1}, whose tables only a trace of our own has: make one with \"lanescope "
+                "import {0}\".",
+                source.path().string(), format->name);
+    }
+    return {};
 }
 
 std::string readableFormats() {

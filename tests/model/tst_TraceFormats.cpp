@@ -66,6 +66,7 @@ class tst_TraceFormats : public QObject {
     void whatNobodyKnowsGetsASentence_data();
     void whatNobodyKnowsGetsASentence();
     void aProfileOfNvprofIsNotTakenForAnExport();
+    void aReportIsExportedByItsOwnProgram();
     void aStreamIsReadTheSamePackedOrNot();
     void helpAndDialogsNameWhatCanBeRead();
 
@@ -116,8 +117,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
                                                       {"no-gpu.sqlite", "nsight-sqlite"},
                                                       {"old.nvprof", "nvprof"},
                                                       {"bookmarks.db", ""},
-                                                      {"results.db", "rocm"},
-                                                      {"newer.db", "rocm"},
+                                                      {"results.db", "rpd"},
+                                                      {"newer.db", "rocpd"},
                                                       {"torch.json", "chrome-json"},
                                                       {"list.json", "chrome-json"},
                                                       {"mid.json", "chrome-json"},
@@ -157,7 +158,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
     if (!format.isEmpty()) expected.push_back(format.toStdString());
     QCOMPARE(takersOf(file.toStdString()), expected);
     const Result<TracePtr> trace = loadTrace(file.toStdString());
-    const QStringList readable{"lanescope", "nsight-sqlite", "nvprof", "chrome-json"};
+    const QStringList readable{"lanescope", "nsight-sqlite", "nvprof",   "chrome-json",
+                               "rocpd",     "rpd",           "perfetto", "xplane"};
     QCOMPARE(trace.has_value(), readable.contains(format));
     if (!trace) QVERIFY(trace.error().sentence.find(file.toStdString()) != std::string::npos);
 }
@@ -165,27 +167,21 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
 void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("sentence");
+    const QString formats =
+        "neither a Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a "
+        "JSON "
+        "trace, such as torch.profiler writes, a rocpd profile of AMD's ROCm, an RPD profile of "
+        "AMD's ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace nor a report of "
+        "Nsight "
+        "Systems.";
     QTest::newRow("text") << "text"
-                          << "%1 is not a trace: it is neither a Lanescope trace, an SQLite "
-                             "export of Nsight Systems, a profile of nvprof nor a JSON trace, such "
-                             "as torch.profiler writes.";
+                          << "%1 is not a trace: it is " + formats;
     QTest::newRow("packed text") << "text.gz"
-                                 << "%1 is not a trace: what is compressed in it is neither a "
-                                    "Lanescope trace, an SQLite export of Nsight Systems, a "
-                                    "profile of nvprof nor a JSON trace, such as torch.profiler "
-                                    "writes.";
+                                 << "%1 is not a trace: what is compressed in it is " + formats;
     QTest::newRow("packed nothing") << "empty.gz"
-                                    << "%1 is not a trace: what is compressed in it is neither a "
-                                       "Lanescope trace, an SQLite export of Nsight Systems, a "
-                                       "profile of nvprof nor a JSON trace, such as "
-                                       "torch.profiler writes.";
+                                    << "%1 is not a trace: what is compressed in it is " + formats;
     QTest::newRow("other tables") << "bookmarks.db"
-                                  << "%1 is not a trace: it is neither a Lanescope trace, an "
-                                     "SQLite export of Nsight Systems, a profile of nvprof nor a "
-                                     "JSON trace, such as torch.profiler writes.";
-    QTest::newRow("ROCm") << "results.db"
-                          << "%1 is a profile of AMD's ROCm: it cannot be read; traces are of "
-                             "NVIDIA GPUs.";
+                                  << "%1 is not a trace: it is " + formats;
     QTest::newRow("session of the Visual Profiler")
         << "session.nvvp"
         << "%1 is a session of NVIDIA's Visual Profiler, which holds settings and no data: open "
@@ -194,12 +190,6 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
         << "log.nvvp"
         << "%1 is a log of nvprof from before CUDA 7: only the Visual Profiler of that time reads "
            "it; have it export the profile, or record anew.";
-    QTest::newRow("JAX") << "host.xplane.pb"
-                         << "%1 is an XPlane profile of JAX or TensorFlow: open it with "
-                            "TensorBoard, or record the program with \"lanescope record\".";
-    QTest::newRow("report") << "run.nsys-rep"
-                            << "%1 is a report of Nsight Systems: turn it into a file that can be "
-                               "opened with \"nsys export --type sqlite\".";
 }
 
 void tst_TraceFormats::whatNobodyKnowsGetsASentence() {
@@ -216,6 +206,44 @@ void tst_TraceFormats::aProfileOfNvprofIsNotTakenForAnExport() {
     const Result<TracePtr> trace = loadTrace(folder_ / "old.nvprof");
     QVERIFY(trace);
     QCOMPARE((*trace)->producer, std::string("nvprof"));
+}
+
+/// With a simulated nsys.
+void tst_TraceFormats::aReportIsExportedByItsOwnProgram() {
+    const fs::path report = folder_ / "run.nsys-rep", exported = folder_ / "run.sqlite";
+    const QByteArray path = qgetenv("PATH");
+    const auto withExporter = [&](const std::string& script) {
+        fs::create_directories(folder_ / "bin");
+        writeFile(folder_ / "bin" / "nsys", "#!/bin/sh\n" + script);
+        fs::permissions(folder_ / "bin" / "nsys", fs::perms::owner_all);
+        qputenv("PATH", QByteArray((folder_ / "bin").c_str()) + ":/usr/bin:/bin");
+    };
+    const auto restore = qScopeGuard([&path] { qputenv("PATH", path); });
+    qputenv("PATH", (folder_ / "nowhere").c_str());
+    const Result<TracePtr> without = loadTrace(report);
+    QVERIFY(!without);
+    QCOMPARE(without.error().sentence,
+             fmt::format("{0} is a report of Nsight Systems, which only its own nsys reads, and "
+                         "there is none in PATH: where there is one, type \"nsys export --type "
+                         "sqlite -o {1} {0}\".",
+                         report.string(), exported.string()));
+    withExporter("exit 3\n");
+    QVERIFY(!loadTrace(report));
+    QVERIFY(!fs::exists(exported));
+    withExporter("sleep 60\n");
+    QElapsedTimer waited;
+    waited.start();
+    const Result<TracePtr> cancelled =
+        loadTrace(report, [](double, std::string_view) { return false; });
+    QVERIFY(!cancelled && waited.elapsed() < 30'000);
+    // It is asked once; then the export lies beside the report.
+    withExporter("test \"$1 $2 $3 $4\" = 'export --type sqlite --output' || exit 1\ncp " +
+                 (folder_ / "nsight.sqlite").string() + " \"$5\"\n");
+    const Result<TracePtr> trace = loadTrace(report);
+    QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
+    QVERIFY(fs::exists(exported));
+    withExporter("exit 3\n");
+    QVERIFY(loadTrace(report));
 }
 
 void tst_TraceFormats::aStreamIsReadTheSamePackedOrNot() {
@@ -246,12 +274,14 @@ void tst_TraceFormats::aStreamIsReadTheSamePackedOrNot() {
 void tst_TraceFormats::helpAndDialogsNameWhatCanBeRead() {
     QCOMPARE(
         readableFormats(),
-        "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, or a JSON "
-        "trace, such as torch.profiler writes");
+        "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
+        "such as torch.profiler writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's "
+        "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace, or a report of Nsight "
+        "Systems");
     const QStringList patterns = QString::fromStdString(formatPatterns()).split(' ');
     QVERIFY(patterns.contains("*.sqlite") && patterns.contains("*.sqlite.gz"));
     QVERIFY(patterns.contains("*.nvprof") && patterns.contains("*.json.gz"));
-    QVERIFY(!patterns.contains("*.nsys-rep"));
+    QVERIFY(patterns.contains("*.nsys-rep"));
     QCOMPARE(patterns.size(), QSet<QString>(patterns.begin(), patterns.end()).size());
 }
 
