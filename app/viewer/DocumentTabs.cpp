@@ -119,6 +119,10 @@ void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& file
     load(new LoadPage(files));
 }
 
+void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files) {
+    load(new LoadPage(files, LoadPage::Several::OneTrace));
+}
+
 void DocumentTabs::showTrace(TracePtr trace) {
     auto* page = new TracePage(std::move(trace));
     setCurrentIndex(addTab(page, page->title()));
@@ -146,7 +150,9 @@ void DocumentTabs::load(LoadPage* page) {
         emit loadFailed(toQString(page->paths().front()), sentence);
     });
     connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
-        for (const auto& path : page->paths()) emit traceOpened(toQString(path));
+        // What files were merged into lies in a cache, from where it may go.
+        if (page->paths().size() == 1 || traces.size() > 1)
+            for (const auto& path : page->paths()) emit traceOpened(toQString(path));
         if (traces.size() >= 2) {
             auto* comparison = new ComparePage(traces[0], {traces.begin() + 1, traces.end()});
             if (page->storedComparison()) comparison->showStored(*page->storedComparison());

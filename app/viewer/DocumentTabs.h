@@ -26,6 +26,8 @@ class DocumentTabs : public QTabWidget {
     void openTrace(const std::filesystem::path& path);
     /// Reads the files, two or more, and compares the first with the others in a new tab.
     void openComparison(const std::vector<std::filesystem::path>& files);
+    /// Reads the files as one trace, of the ranks of a job, in a new tab.
+    void openMerged(const std::vector<std::filesystem::path>& files);
     /// Shows traces that are in memory already.
     void showTrace(TracePtr trace);
     void showComparison(TracePtr baseline, TracePtr candidate);

@@ -20,9 +20,10 @@ QString fileName(const std::filesystem::path& path) {
 
 }  // namespace
 
-LoadPage::LoadPage(std::vector<std::filesystem::path> paths, QWidget* parent)
+LoadPage::LoadPage(std::vector<std::filesystem::path> paths, Several several, QWidget* parent)
     : QWidget(parent),
       paths_(std::move(paths)),
+      several_(several),
       previewJob_(new views::LatestJob(this)),
       preview_(new views::AnswerPreview(this)),
       heading_(new QLabel(this)),
@@ -72,6 +73,8 @@ void LoadPage::build() {
 QString LoadPage::title() const {
     if (paths_.empty()) return {};
     const QString first = fileName(paths_.front());
+    if (paths_.size() > 1 && several_ == Several::OneTrace)
+        return tr("%1 traces as one").arg(paths_.size());
     if (paths_.size() > 2) return tr("%1 runs against %2").arg(paths_.size() - 1).arg(first);
     return paths_.size() < 2 ? first : tr("%1 against %2").arg(fileName(paths_.back()), first);
 }
@@ -87,6 +90,7 @@ void LoadPage::start() {
 }
 
 void LoadPage::startPreview() {
+    if (several_ == Several::OneTrace) return;
     if (paths_.size() < 2) {
         previewJob_->start([this, path = paths_.front()]() -> views::LatestJob::Publish {
             auto summary = compare::readRunSummary(path);
@@ -122,16 +126,17 @@ void LoadPage::cancel() {
 
 void LoadPage::loadNext() {
     const size_t index = traces_.size();
-    loader_ = new TraceLoader(paths_[index], this);
+    using Paths = std::vector<std::filesystem::path>;
+    loader_ = new TraceLoader(several_ == Several::OneTrace ? paths_ : Paths{paths_[index]}, this);
     connect(loader_, &TraceLoader::progressed, this,
             [this, index](double fraction, const QString& what) {
-                bar_->setValue(int(1000.0 * (double(index) + fraction) / double(paths_.size())));
+                bar_->setValue(int(1000.0 * (double(index) + fraction) / double(traceCount())));
                 text_->setText(what);
             });
     connect(loader_, &TraceLoader::failed, this, &LoadPage::showError);
     connect(loader_, &TraceLoader::loaded, this, [this](const TracePtr& trace) {
         traces_.push_back(trace);
-        if (traces_.size() < paths_.size()) {
+        if (traces_.size() < traceCount()) {
             loadNext();
             return;
         }

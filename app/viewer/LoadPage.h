@@ -30,8 +30,12 @@ class TraceLoader;
 class LoadPage : public QWidget {
     Q_OBJECT
   public:
-    /// One path for a timeline; for a comparison the baseline and then the candidates.
-    explicit LoadPage(std::vector<std::filesystem::path> paths, QWidget* parent = nullptr);
+    /// What several files become.
+    enum class Several { Compared, OneTrace };
+    /// One path for a timeline, of a file or of a folder of ranks; for a comparison the baseline
+    /// and then the candidates.
+    explicit LoadPage(std::vector<std::filesystem::path> paths, Several several = Several::Compared,
+                      QWidget* parent = nullptr);
 
     void start();
     /// Nothing is reported from now on.
@@ -63,7 +67,11 @@ class LoadPage : public QWidget {
     void startPreview();
     void showError(const QString& sentence);
 
+    /// How many traces there will be.
+    size_t traceCount() const { return several_ == Several::OneTrace ? 1 : paths_.size(); }
+
     std::vector<std::filesystem::path> paths_;
+    const Several several_;
     std::vector<TracePtr> traces_;
     TraceLoader* loader_ = nullptr;
     compare::StoredComparisonPtr stored_;
