@@ -17,10 +17,10 @@ namespace lanescope {
 
 namespace {
 
-constexpr std::array knownFormats{&lanescopeFormat,   &nsightFormat,   &nvprofFormat,
-                                  &chromeFormat,      &rocpdFormat,    &rpdFormat,
-                                  &xplaneFormat,      &perfettoFormat, &nsightReportFormat,
-                                  &nvvpSessionFormat, &nvprofLogFormat};
+constexpr std::array knownFormats{&lanescopeFormat,   &nsightFormat,    &nvprofFormat,
+                                  &chromeFormat,      &rocpdFormat,     &rpdFormat,
+                                  &xplaneFormat,      &perfettoFormat,  &nsightReportFormat,
+                                  &nvvpSessionFormat, &nvprofLogFormat, &pickleFormat};
 
 /// "a, b or c".
 std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {

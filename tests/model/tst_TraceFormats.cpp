@@ -67,6 +67,7 @@ class tst_TraceFormats : public QObject {
     void whatNobodyKnowsGetsASentence();
     void aProfileOfNvprofIsNotTakenForAnExport();
     void aReportIsExportedByItsOwnProgram();
+    void callsOfOtherLibrariesAreRanges();
     void aStreamIsReadTheSamePackedOrNot();
     void helpAndDialogsNameWhatCanBeRead();
 
@@ -105,6 +106,7 @@ void tst_TraceFormats::initTestCase() {
     writeFile(folder_ / "log.nvvp", std::string("\0\4\0\0\4\0", 6));
     writeFile(folder_ / "host.xplane.pb", "\n\x0e/host:metadata");
     writeFile(folder_ / "run.nsys-rep", std::string(5000, '\x17'));
+    writeFile(folder_ / "snapshot.pickle", std::string("\x80\4\x95", 3) + std::string(60, 'x'));
     writeFile(folder_ / "empty", "");
     writeFile(folder_ / "zeros", std::string(4096, '\0'));
 }
@@ -126,6 +128,7 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
                                                       {"session.nvvp", "nvvp-session"},
                                                       {"log.nvvp", "nvprof-log"},
                                                       {"host.xplane.pb", "xplane"},
+                                                      {"snapshot.pickle", "pickle"},
                                                       {"text", ""},
                                                       {"run.nsys-rep", "nsight-report"},
                                                       {"zeros", ""},
@@ -182,6 +185,11 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
                                     << "%1 is not a trace: what is compressed in it is " + formats;
     QTest::newRow("other tables") << "bookmarks.db"
                                   << "%1 is not a trace: it is " + formats;
+    QTest::newRow("pickle")
+        << "snapshot.pickle"
+        << "%1 is a pickle of Python, such as a memory snapshot of PyTorch or what its flight "
+           "recorder left: one can run any program when it is read, so none is opened here; "
+           "PyTorch's own tools show what is in it.";
     QTest::newRow("session of the Visual Profiler")
         << "session.nvvp"
         << "%1 is a session of NVIDIA's Visual Profiler, which holds settings and no data: open "
@@ -244,6 +252,33 @@ void tst_TraceFormats::aReportIsExportedByItsOwnProgram() {
     QVERIFY(fs::exists(exported));
     withExporter("exit 3\n");
     QVERIFY(loadTrace(report));
+}
+
+void tst_TraceFormats::callsOfOtherLibrariesAreRanges() {
+    const fs::path path = folder_ / "mpi.sqlite";
+    makeDatabase(path,
+                 "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+                 "INSERT INTO StringIds VALUES (1, 'MPI_Send'), (2, 'MPI_Allreduce'), (3, 'mine');"
+                 "CREATE TABLE NVTX_EVENTS (start INTEGER, \"end\" INTEGER, eventType INTEGER,"
+                 " globalTid INTEGER, textId INTEGER);"
+                 "INSERT INTO NVTX_EVENTS VALUES (1, 90, 59, 281474976710663, 3);"
+                 "CREATE TABLE MPI_P2P_EVENTS (start INTEGER, \"end\" INTEGER, globalTid INTEGER,"
+                 " textId INTEGER, size INTEGER);"
+                 "INSERT INTO MPI_P2P_EVENTS VALUES (10, 20, 281474976710663, 1, 64);"
+                 "CREATE TABLE MPI_COLLECTIVES_EVENTS (start INTEGER, \"end\" INTEGER,"
+                 " globalTid INTEGER, textId INTEGER);"
+                 "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (30, 40, 281474976710663, 2);"
+                 "CREATE TABLE MPI_RANKS (globalTid INTEGER, rank INTEGER);"
+                 "INSERT INTO MPI_RANKS VALUES (281474976710663, 5)");
+    const Result<TracePtr> opened = loadTrace(path);
+    QVERIFY(opened);
+    const Trace& trace = **opened;
+    QCOMPARE(trace.nvtx.size(), 3u);
+    QCOMPARE(trace.nameOf(EventRef(EventKind::Nvtx, 0)), std::string("mine"));
+    QCOMPARE(trace.strings.at(trace.nvtx.domain[0]), std::string_view());
+    QCOMPARE(trace.nameOf(EventRef(EventKind::Nvtx, 2)), std::string("MPI_Allreduce"));
+    QCOMPARE(trace.strings.at(trace.nvtx.domain[2]), std::string_view("MPI"));
+    QCOMPARE(trace.processes[0].rank, std::optional<int>(5));
 }
 
 void tst_TraceFormats::aStreamIsReadTheSamePackedOrNot() {
