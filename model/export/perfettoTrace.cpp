@@ -51,7 +51,10 @@ std::string_view unitName(CounterUnit unit) {
 class Writer {
   public:
     Writer(const Trace& trace, const TextSink& sink)
-        : trace_(trace), sink_(sink), rows_(trace), firstNs_(std::min<int64_t>(0, trace.range.startNs)) {}
+        : trace_(trace),
+          sink_(sink),
+          rows_(trace),
+          firstNs_(std::min<int64_t>(0, trace.range.startNs)) {}
 
     void run() {
         writeStart();
@@ -115,12 +118,12 @@ class Writer {
         for (uint32_t index = 0; index < trace_.processes.size(); ++index) {
             const Process& process = trace_.processes[index];
             ProtoMessage about;
-            about.number(pf::process::pid, process.pid);
-            about.text(pf::process::name, process.rank
-                                              ? fmt::format("{} (rank {})", process.name,
-                                                            *process.rank)
-                                              : process.name);
-            processes_[process.pid] = ++lastTrack_;
+            const int64_t pid = ChromeRows::pidOf(process);
+            about.number(pf::process::pid, static_cast<uint64_t>(pid));
+            about.text(pf::process::name,
+                       process.rank ? fmt::format("{} (rank {})", process.name, *process.rank)
+                                    : process.name);
+            processes_[pid] = ++lastTrack_;
             track(lastTrack_, 0, "", {pf::track::process, about});
         }
         for (uint32_t index = 0; index < trace_.gpus.size(); ++index) {
@@ -307,17 +310,17 @@ class Writer {
         }
         const MemcpyTable& memcpys = trace_.memcpys;
         for (uint32_t row = 0; row < memcpys.size() && isWanted_; ++row) {
-            ProtoMessage event = named(
-                "gpu_memcpy", fmt::format("Memcpy {} ({} -> {})", name(memcpys.kind[row]),
-                                          longName(memcpys.sourceMemory[row]),
-                                          longName(memcpys.destinationMemory[row])));
+            ProtoMessage event =
+                named("gpu_memcpy", fmt::format("Memcpy {} ({} -> {})", name(memcpys.kind[row]),
+                                                longName(memcpys.sourceMemory[row]),
+                                                longName(memcpys.destinationMemory[row])));
             annotate(event, "bytes", memcpys.bytes[row]);
             work({EventKind::Memcpy, row}, event, memcpys.stream[row], memcpys.correlation[row]);
         }
         const MemsetTable& memsets = trace_.memsets;
         for (uint32_t row = 0; row < memsets.size() && isWanted_; ++row) {
-            ProtoMessage event = named(
-                "gpu_memset", fmt::format("Memset ({})", longName(memsets.memory[row])));
+            ProtoMessage event =
+                named("gpu_memset", fmt::format("Memset ({})", longName(memsets.memory[row])));
             annotate(event, "bytes", memsets.bytes[row]);
             work({EventKind::Memset, row}, event, memsets.stream[row], memsets.correlation[row]);
         }
@@ -330,7 +333,7 @@ class Writer {
             if (series.gpu != noIndex)
                 parent = gpus_[ChromeRows::pidOfGpu(series.gpu)];
             else if (series.process != noIndex)
-                parent = processes_[trace_.processes[series.process].pid];
+                parent = processes_[ChromeRows::pidOf(trace_.processes[series.process])];
             ProtoMessage about;
             about.text(pf::counter::unitName, unitName(series.unit));
             const uint64_t uuid = ++lastTrack_;
