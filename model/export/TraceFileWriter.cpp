@@ -119,6 +119,12 @@ void TraceFileWriter::facts() {
         for (const Property& each : facts.others) add(process, each.name, each.value);
     };
     addAll(trace_.facts, std::nullopt);
+    for (const HostName& host : trace_.facts.hosts)
+        add(std::nullopt, numberedFactName(facts::host, host.number), host.name);
+    for (const SamplerFacts& sampler : trace_.facts.samplers)
+        forEachFact(sampler, [&](const FactName& name, const auto& value) {
+            add(std::nullopt, hostFactName(sampler.host, name.identifier), factText(name, value));
+        });
     for (const Process& process : trace_.processes) addAll(process.facts, process.globalPid);
     for (const GpuFacts& gpu : trace_.gpuFacts)
         forEachFact(gpu, [&](const FactName& name, const auto& value) {

@@ -125,10 +125,9 @@ void TraceFileWriter::links() {
                            t.nvlinkCount = each.nvlinks, t.connection = each.name,
                            t.abbreviation = each.abbreviation);
     for (const GpuAffinity& each : trace_.interconnect.affinities)
-        affinities.insert(a.gpuId = each.gpu, a.cpus = each.cpus,
-                          a.numaNode = each.numaNode < 0
-                                           ? std::nullopt
-                                           : std::optional<int64_t>(each.numaNode));
+        affinities.insert(
+            a.gpuId = each.gpu, a.cpus = each.cpus,
+            a.numaNode = each.numaNode < 0 ? std::nullopt : std::optional<int64_t>(each.numaNode));
     for (const LinkPeak& each : trace_.interconnect.peaks)
         peaks.insert(p.kind = identifier(each.kind), p.gpuId = gpuOrNone(each.gpu),
                      p.peerGpuId = gpuOrNone(each.peer), p.direction = identifier(each.direction),

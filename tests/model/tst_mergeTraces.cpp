@@ -46,7 +46,8 @@ TracePtr rankTrace(int rank, std::string_view host, int64_t offNs, int collectiv
         facts.rankCount = 2;
         sim.addNccl(thread, "AllReduce", 4096, beginNs - 30 * us, beginNs - 5 * us,
                     SimulatedTrace::someCommunicator, facts);
-        sim.launch(thread, stream, "ncclDevKernel_AllReduce_Sum", beginNs - 20 * us, beginNs, endNs);
+        sim.launch(thread, stream, "ncclDevKernel_AllReduce_Sum", beginNs - 20 * us, beginNs,
+                   endNs);
     }
     const int64_t laterNs = offNs + 2'000 * ms;
     sim.addMemcpy(stream, MemcpyKind::HtoD, 64, laterNs, laterNs + 5);
@@ -65,10 +66,10 @@ TracePtr rankTrace(int rank, std::string_view host, int64_t offNs, int collectiv
 }
 
 std::vector<uint32_t> rowsOf(const Trace& trace) {
-    return {trace.kernels.size(),      trace.memcpys.size(),     trace.migrations.size(),
-            trace.memsets.size(),      trace.graphs.size(),      trace.memoryEvents.size(),
-            trace.allocations.size(),  trace.pageFaults.size(),  trace.apiCalls.size(),
-            trace.syncs.size(),        trace.nvtx.size(),        trace.nccl.size(),
+    return {trace.kernels.size(),     trace.memcpys.size(),    trace.migrations.size(),
+            trace.memsets.size(),     trace.graphs.size(),     trace.memoryEvents.size(),
+            trace.allocations.size(), trace.pageFaults.size(), trace.apiCalls.size(),
+            trace.syncs.size(),       trace.nvtx.size(),       trace.nccl.size(),
             trace.projections.size()};
 }
 
@@ -202,8 +203,7 @@ void tst_mergeTraces::onlyStepsMayBeShared() {
     const TracePtr whole = merged(traces);
     QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("steps"));
     QVERIFY(greatestSpread(*whole) <= us);
-    const Result<TraceBuilder> refused =
-        mergeTraces(traces, {.method = ClockMethod::Collectives});
+    const Result<TraceBuilder> refused = mergeTraces(traces, {.method = ClockMethod::Collectives});
     QVERIFY(!refused);
     QVERIFY(refused.error().sentence.find("too few collectives") != std::string::npos);
     const TracePtr byStart = merged(traces, {.method = ClockMethod::Start});
@@ -241,7 +241,8 @@ void tst_mergeTraces::gpusAreTheSameWhereTheirUuidsAre() {
     QCOMPARE(whole->gpus[whole->streams[1].gpu].uuid, std::string("v"));
     // Without them two files that both work on their GPU 0 mean two of them.
     QCOMPARE(merged({withGpus(10, {""}, 0), withGpus(11, {""}, 0)})->gpus.size(), size_t{2});
-    QCOMPARE(merged({withGpus(10, {"", ""}, 0), withGpus(11, {"", ""}, 1)})->gpus.size(), size_t{2});
+    QCOMPARE(merged({withGpus(10, {"", ""}, 0), withGpus(11, {"", ""}, 1)})->gpus.size(),
+             size_t{2});
 }
 
 void tst_mergeTraces::aMergedFileIsATraceLikeAnyOther() {
