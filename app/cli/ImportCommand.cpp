@@ -86,11 +86,9 @@ void addImport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ImportOptions>();
     CLI::App* command =
         app.add_subcommand("import", "Make traces of our own of files of other tools");
-    command
-        ->add_option("FILE", options->files, "Traces of other tools, or folders that hold them")
+    command->add_option("FILE", options->files, "Traces of other tools, or folders that hold them")
         ->required();
-    command
-        ->add_option("--into", options->folder, "Folder to write to instead of beside each file")
+    command->add_option("--into", options->folder, "Folder to write to instead of beside each file")
         ->type_name("FOLDER");
     command->footer(
         "Each becomes a file of the same name that ends with .sqlite, whose path is printed. SQL, "

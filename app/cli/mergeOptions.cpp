@@ -19,14 +19,15 @@ MergeOptions MergeWords::options() const {
 }
 
 void addAlign(CLI::App& command, MergeWords& words) {
-    help::takesOneOf(
-        command.add_option(
-            "--align", words.method,
-            "By what the clocks of several hosts are brought together: collectives that their ranks "
-            "took part in; steps of the same number; base-time, the time of day that each file says "
-            "it began at; start, the first event of each; auto: nothing on one host, else the first "
-            "of these by which all can be found"),
-        {"auto", "collectives", "steps", "base-time", "start"})
+    help::takesOneOf(command.add_option("--align", words.method,
+                                        "By what the clocks of several hosts are brought together: "
+                                        "collectives that their ranks "
+                                        "took part in; steps of the same number; base-time, the "
+                                        "time of day that each file says "
+                                        "it began at; start, the first event of each; auto: "
+                                        "nothing on one host, else the first "
+                                        "of these by which all can be found"),
+                     {"auto", "collectives", "steps", "base-time", "start"})
         ->capture_default_str();
 }
 

@@ -159,8 +159,8 @@ class TablesAppender {
 
 /// Without what is found again of the whole: the work on GPUs and who waited for whom.
 NcclFacts told(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {
-    for (StringIndex* text : {&facts.datatype, &facts.algorithm, &facts.protocol,
-                              &facts.communicatorName})
+    for (StringIndex* text :
+         {&facts.datatype, &facts.algorithm, &facts.protocol, &facts.communicatorName})
         *text = rows.of(RowsOf::Strings, *text);
     if (facts.launchThread != noIndex) {
         facts.launchThread = rows.of(RowsOf::Threads, facts.launchThread);
@@ -248,8 +248,7 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
     }
     if (!isRoom) return false;
     for (LaunchConfig config : part.launchConfigs) {
-        for (StringIndex* name :
-             {&config.demangledName, &config.shortName, &config.mangledName})
+        for (StringIndex* name : {&config.demangledName, &config.shortName, &config.mangledName})
             *name = rows.of(RowsOf::Strings, *name);
         rows.launchConfigs.push_back(launchConfig(config));
     }

@@ -57,9 +57,7 @@ class ProtoFields {
                    : std::bit_cast<double>(value());
     }
     /// Bytes, a text or a message; empty if it is a number.
-    std::string_view bytes() const {
-        return kind_ == Kind::Bytes ? bytes_ : std::string_view();
-    }
+    std::string_view bytes() const { return kind_ == Kind::Bytes ? bytes_ : std::string_view(); }
 
   private:
     static constexpr uint64_t mostFields = (uint64_t{1} << 29) - 1;

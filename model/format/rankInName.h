@@ -7,8 +7,8 @@
 
 namespace lanescope {
 
-/// The rank that the name of a file tells: 3 of "run.rank3.json", "rank_3.sqlite", "rank-3"; nothing
-/// if it tells none.
+/// The rank that the name of a file tells: 3 of "run.rank3.json", "rank_3.sqlite", "rank-3";
+/// nothing if it tells none.
 inline std::optional<int> rankInName(std::string_view name) {
     constexpr std::string_view word = "rank";
     constexpr int most = 1 << 24;

@@ -102,13 +102,10 @@ Result<void> makeExport(const fs::path& report, const fs::path& exported,
     partial += ".exporting.sqlite";
     fs::remove(partial, ignored);
     bool isWanted = true;
-    const int status = runQuietly({program->string(), "export", "--type", "sqlite", "--output",
-                                   fs::absolute(partial, ignored).string(),
-                                   fs::absolute(report, ignored).string()},
-                                  [&] {
-                                      return isWanted = !progress ||
-                                                        progress(0, "nsys exports the report");
-                                  });
+    const int status = runQuietly(
+        {program->string(), "export", "--type", "sqlite", "--output",
+         fs::absolute(partial, ignored).string(), fs::absolute(report, ignored).string()},
+        [&] { return isWanted = !progress || progress(0, "nsys exports the report"); });
     if (status == 0) {
         fs::rename(partial, exported, ignored);
         if (!ignored) return {};

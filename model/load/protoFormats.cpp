@@ -85,15 +85,9 @@ Result<void> readXplane(TraceSource& source, TraceBuilder& builder, const LoadPr
 
 }  // namespace
 
-const TraceFormat perfettoFormat{"perfetto",
-                                 "a Perfetto trace",
-                                 {".pftrace", ".perfetto-trace"},
-                                 isPerfetto,
-                                 readPerfetto};
-const TraceFormat xplaneFormat{"xplane",
-                               "an XPlane profile of JAX or TensorFlow",
-                               {".xplane.pb"},
-                               isXplane,
-                               readXplane};
+const TraceFormat perfettoFormat{
+    "perfetto", "a Perfetto trace", {".pftrace", ".perfetto-trace"}, isPerfetto, readPerfetto};
+const TraceFormat xplaneFormat{
+    "xplane", "an XPlane profile of JAX or TensorFlow", {".xplane.pb"}, isXplane, readXplane};
 
 }  // namespace lanescope

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,14 +47,17 @@ std::vector<Part> partsOf(std::span<const ClockedTrace> traces) {
             const NcclFacts facts = trace.nccl.facts[row];
             const std::string_view operation = trace.strings.at(trace.nccl.operation[row]);
             // A message has two ends only, and work that several calls share ends for all of them.
-            if (facts.operationCount == 0 || facts.isCaptured || trace.nccl.communicator[row] == 0 ||
-                !needsAll(operation))
+            if (facts.operationCount == 0 || facts.isCaptured ||
+                trace.nccl.communicator[row] == 0 || !needsAll(operation))
                 continue;
             const uint32_t thread = trace.nvtx.thread[trace.nccl.nvtx[row]];
-            parts.push_back({std::string(operation), trace.nccl.communicator[row], facts.sequence,
-                             trace.nccl.bytes[row], firstProcess + trace.threads[thread].process,
-                             {each.clock, facts.gpu.startNs + each.zeroNs,
-                              facts.gpu.endNs + each.zeroNs}});
+            parts.push_back(
+                {std::string(operation),
+                 trace.nccl.communicator[row],
+                 facts.sequence,
+                 trace.nccl.bytes[row],
+                 firstProcess + trace.threads[thread].process,
+                 {each.clock, facts.gpu.startNs + each.zeroNs, facts.gpu.endNs + each.zeroNs}});
         }
         firstProcess += static_cast<uint32_t>(trace.processes.size());
     }
@@ -106,7 +109,8 @@ std::optional<int64_t> numberAtEnd(std::string_view name) {
     size_t begin = name.size();
     while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1])) != 0) --begin;
     int64_t value = 0;
-    const auto [end, error] = std::from_chars(name.data() + begin, name.data() + name.size(), value);
+    const auto [end, error] =
+        std::from_chars(name.data() + begin, name.data() + name.size(), value);
     if (begin == name.size() || error != std::errc()) return std::nullopt;
     return value;
 }
@@ -122,9 +126,8 @@ std::vector<CommonMoment> commonCollectives(std::span<const ClockedTrace> traces
     });
     std::vector<CommonMoment> moments;
     for (auto begin = parts.begin(); begin != parts.end();) {
-        const auto end = std::find_if(begin, parts.end(), [&](const Part& part) {
-            return ofOne(part) != ofOne(*begin);
-        });
+        const auto end = std::find_if(
+            begin, parts.end(), [&](const Part& part) { return ofOne(part) != ofOne(*begin); });
         const bool isNumbered =
             std::all_of(begin, end, [](const Part& part) { return part.number >= 0; });
         if (isNumbered || number({begin, end})) {

@@ -28,7 +28,8 @@ struct Point {
 /// ns by second.
 class Equations {
   public:
-    explicit Equations(size_t unknowns) : count_(unknowns), matrix_(unknowns * unknowns), right_(unknowns) {}
+    explicit Equations(size_t unknowns)
+        : count_(unknowns), matrix_(unknowns * unknowns), right_(unknowns) {}
 
     double& at(size_t row, size_t column) { return matrix_[row * count_ + column]; }
     double& right(size_t row) { return right_[row]; }
@@ -120,7 +121,8 @@ class Fitter {
             out.errorNs = std::llround(std::ceil(state.errorNs));
             out.moments = state.moments;
             if (state.leastNs > -unbounded && state.greatestNs < unbounded)
-                out.slackNs = TimeRange{std::llround(state.leastNs), std::llround(state.greatestNs)};
+                out.slackNs =
+                    TimeRange{std::llround(state.leastNs), std::llround(state.greatestNs)};
         }
         countViolations(fit);
         return fit;
@@ -146,7 +148,8 @@ class Fitter {
     }
 
     void findOrigin() {
-        int64_t first = std::numeric_limits<int64_t>::max(), last = std::numeric_limits<int64_t>::min();
+        int64_t first = std::numeric_limits<int64_t>::max(),
+                last = std::numeric_limits<int64_t>::min();
         for (const CommonMoment& moment : moments_)
             for (const Sighting& each : moment.sightings) {
                 first = std::min(first, each.endNs);
@@ -223,7 +226,8 @@ class Fitter {
         if (round == 0) return weights;
         std::vector<double> ends;
         for (const Point& point : points) ends.push_back(corrected(point.clock, point.timeNs));
-        const double middle = points.size() > 2 ? medianOf(ends) : std::midpoint(ends.front(), ends.back());
+        const double middle =
+            points.size() > 2 ? medianOf(ends) : std::midpoint(ends.front(), ends.back());
         for (size_t i = 0; i < points.size(); ++i) {
             const double u = (ends[i] - middle) / (6 * spreadNs_);
             weights[i] *= u * u < 1 ? (1 - u * u) * (1 - u * u) : 0;
@@ -318,9 +322,9 @@ class Fitter {
             const std::vector<double> ofDrift = inverse_.solved(unit);
             double worst = 0;
             for (const double s : {state.firstS, state.lastS})
-                worst = std::max(worst, ofOffset[state.unknown] +
-                                            2 * s * ofOffset[state.unknown + 1] +
-                                            s * s * ofDrift[state.unknown + 1]);
+                worst =
+                    std::max(worst, ofOffset[state.unknown] + 2 * s * ofOffset[state.unknown + 1] +
+                                        s * s * ofDrift[state.unknown + 1]);
             state.errorNs = 3 * spreadNs_ * std::sqrt(std::max(worst, 0.0)) + spreadNs_;
         }
     }

@@ -27,7 +27,7 @@ struct CommonMoment {
 /// One clock by the first of them.
 struct FittedClock {
     ClockMap map;
-    int64_t errorNs = 0;  ///< The true reading lies within this of `map`, as far as is known.
+    int64_t errorNs = 0;   ///< The true reading lies within this of `map`, as far as is known.
     uint32_t moments = 0;  ///< That it shares with others; 0: nothing is known of it.
     /// By how much it may be shifted, down and up, before something ends that has not begun
     /// everywhere; nothing without causal moments.

@@ -61,7 +61,9 @@ Result<std::vector<HealthNote>> merge(std::span<const fs::path> files, const fs:
     const auto isWanted = [&progress](double fraction, std::string_view what) {
         return !progress || progress(fraction, what);
     };
-    const auto cancelled = [&output] { return fail("Merging to {} was cancelled.", output.string()); };
+    const auto cancelled = [&output] {
+        return fail("Merging to {} was cancelled.", output.string());
+    };
     if (!isWanted(opened, "merging")) return cancelled();
     Result<TraceBuilder> builder = mergeTraces(*traces, options);
     if (!builder) return fail(builder.error());
@@ -108,7 +110,8 @@ std::optional<fs::path> keptMerge(std::span<const fs::path> files, const MergeOp
         std::error_code error;
         if (!key) return std::nullopt;
         hash.add(fs::weakly_canonical(file, error).string());
-        for (const auto part : {static_cast<int64_t>(key->bytes), key->modifiedNs, key->fingerprint})
+        for (const auto part :
+             {static_cast<int64_t>(key->bytes), key->modifiedNs, key->fingerprint})
             hash.add(static_cast<uint64_t>(part));
     }
     hash.add(static_cast<uint64_t>(options.method ? static_cast<int>(*options.method) + 1 : 0));

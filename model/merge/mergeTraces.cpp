@@ -31,9 +31,9 @@ class Descriptions {
     void write(const std::vector<PartPlacement>& placements) {
         describeRun();
         for (size_t index = 0; index < traces_.size(); ++index)
-            takeFrom(*traces_[index], placements[index], clocks_.clocks[placed_.parts[index].clock]);
-        for (const auto& [name, count] : counts_)
-            builder_.count(name, count.first, count.second);
+            takeFrom(*traces_[index], placements[index],
+                     clocks_.clocks[placed_.parts[index].clock]);
+        for (const auto& [name, count] : counts_) builder_.count(name, count.first, count.second);
         noteClocks();
     }
 
@@ -67,9 +67,9 @@ class Descriptions {
         };
         for (GpuFacts facts : part.gpuFacts) {
             facts.gpu = gpuId(facts.gpu);
-            const bool isKnown = std::any_of(
-                whole.gpuFacts.begin(), whole.gpuFacts.end(),
-                [&facts](const GpuFacts& each) { return each.gpu == facts.gpu; });
+            const bool isKnown =
+                std::any_of(whole.gpuFacts.begin(), whole.gpuFacts.end(),
+                            [&facts](const GpuFacts& each) { return each.gpu == facts.gpu; });
             if (facts.gpu != noGpuId && !isKnown) whole.gpuFacts.push_back(std::move(facts));
         }
         takeLinks(part.interconnect, gpuId);
@@ -142,10 +142,11 @@ class Descriptions {
             builder_.note(
                 {Severity::Warning, HealthCode::ClocksNotAligned,
                  clocks_.isTimeOfDayKnown
-                     ? fmt::format("The clocks of {} files or hosts were not brought together: they "
-                                   "share no collectives or steps, so their times are as good as "
-                                   "their clocks were set.",
-                                   unknown + 1)
+                     ? fmt::format(
+                           "The clocks of {} files or hosts were not brought together: they "
+                           "share no collectives or steps, so their times are as good as "
+                           "their clocks were set.",
+                           unknown + 1)
                      : "Some files do not say when they began and share no collectives or steps "
                        "with others: they are laid where the first file begins."});
         if (clocks_.violations > 0)
@@ -166,12 +167,13 @@ class Descriptions {
                 ? fmt::format("The clock of {} agrees with that of {}, by {} {}: within {}.", name,
                               reference, clock.moments, plural(clock.method),
                               formatDuration(clock.errorNs))
-                : fmt::format("The clock of {} was brought to that of {} by {} {}: {}{} and {:+.3f} "
-                              "ppm, within {}.",
-                              name, reference, clock.moments, plural(clock.method),
-                              clock.map.offsetNs < 0 ? "-" : "+",
-                              formatDuration(std::abs(clock.map.offsetNs)),
-                              clock.map.driftNsPerNs * 1e6, formatDuration(clock.errorNs));
+                : fmt::format(
+                      "The clock of {} was brought to that of {} by {} {}: {}{} and {:+.3f} "
+                      "ppm, within {}.",
+                      name, reference, clock.moments, plural(clock.method),
+                      clock.map.offsetNs < 0 ? "-" : "+",
+                      formatDuration(std::abs(clock.map.offsetNs)), clock.map.driftNsPerNs * 1e6,
+                      formatDuration(clock.errorNs));
         builder_.note({Severity::Info, HealthCode::ClocksAligned, std::move(sentence), std::nullopt,
                        std::nullopt, clock.moments});
         return true;
@@ -229,8 +231,9 @@ Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOp
     TraceBuilder builder(std::make_shared<LargeMemory>());
     for (size_t index = 0; index < traces.size(); ++index)
         if (!builder.addTrace(*traces[index], placements[index]))
-            return fail("With {} the merged trace would be larger than a trace can be: merge fewer.",
-                        traces[index]->path.string());
+            return fail(
+                "With {} the merged trace would be larger than a trace can be: merge fewer.",
+                traces[index]->path.string());
     builder.description().startUtcNs = clocks->startUtcNs;
     Descriptions(traces, *placed, *clocks, builder).write(placements);
     if (!builder.finish(options.threads, stop)) return fail("Merging was cancelled.");

@@ -22,7 +22,6 @@ struct PlacedGpu {
     bool hasWork = false;     ///< Of some part.
 };
 
-
 class Placer {
   public:
     explicit Placer(std::span<const TracePtr> traces) : traces_(traces) {}
@@ -126,9 +125,8 @@ class Placer {
     void placeGpus(size_t index, PlacedParts::Part& part) {
         const Trace& trace = *traces_[index];
         for (uint32_t gpu = 0; gpu < trace.gpus.size(); ++gpu) {
-            const auto stream =
-                std::find_if(trace.streams.begin(), trace.streams.end(),
-                             [gpu](const Stream& each) { return each.gpu == gpu; });
+            const auto stream = std::find_if(trace.streams.begin(), trace.streams.end(),
+                                             [gpu](const Stream& each) { return each.gpu == gpu; });
             const bool hasWork = stream != trace.streams.end();
             std::string machine = "\n" + std::to_string(part.clock);
             if (!trace.processes.empty())

@@ -117,9 +117,12 @@ void tst_ProtoTraces::fieldsAreReadAsWritten() {
 
 void tst_ProtoTraces::damagedFieldsEndAMessage() {
     // A number without an end, a text longer than what is there, a kind that is none, no field 0.
-    for (const std::string_view bytes : {std::string_view("\x08\xff\xff"), std::string_view("\x0a\x05" "ab"),
-                                         std::string_view("\x0b\x01"), std::string_view("\0\x01", 2),
-                                         std::string_view("\x09\x01")}) {
+    for (const std::string_view bytes :
+         {std::string_view("\x08\xff\xff"),
+          std::string_view("\x0a\x05"
+                           "ab"),
+          std::string_view("\x0b\x01"), std::string_view("\0\x01", 2),
+          std::string_view("\x09\x01")}) {
         ProtoFields fields(bytes);
         QVERIFY(!fields.next());
         QVERIFY(fields.isDamaged());
@@ -157,7 +160,8 @@ void tst_ProtoTraces::whatIsWrittenForPerfettoIsReadAgain() {
     for (uint32_t row = 0; row < again->nvtx.size(); ++row) {
         QCOMPARE(again->nvtx.startNs[row], trace->nvtx.startNs[row]);
         QCOMPARE(again->nvtx.endNs[row], trace->nvtx.endNs[row]);
-        QCOMPARE(again->strings.at(again->nvtx.text[row]), trace->strings.at(trace->nvtx.text[row]));
+        QCOMPARE(again->strings.at(again->nvtx.text[row]),
+                 trace->strings.at(trace->nvtx.text[row]));
     }
     for (uint32_t row = 0; row < again->kernels.size(); ++row) {
         const EventRef kernel(EventKind::Kernel, row);

@@ -27,10 +27,12 @@ std::string rocpdTables(const std::string& id) {
                  "nid INTEGER, pid INTEGER, type TEXT, type_index INTEGER, product_name TEXT") +
            table("rocpd_info_kernel_symbol",
                  "kernel_name TEXT, display_name TEXT, arch_vgpr_count INTEGER") +
-           table("rocpd_event", "category_id INTEGER, stack_id INTEGER, correlation_id INTEGER, "
-                                "extdata TEXT") +
-           table("rocpd_region", "nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "
-                                 "\"end\" BIGINT, name_id INTEGER, event_id INTEGER") +
+           table("rocpd_event",
+                 "category_id INTEGER, stack_id INTEGER, correlation_id INTEGER, "
+                 "extdata TEXT") +
+           table("rocpd_region",
+                 "nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "
+                 "\"end\" BIGINT, name_id INTEGER, event_id INTEGER") +
            table("rocpd_kernel_dispatch",
                  "pid INTEGER, tid INTEGER, agent_id INTEGER, kernel_id INTEGER, stream_id INTEGER,"
                  " start BIGINT, \"end\" BIGINT, group_segment_size INTEGER,"
@@ -59,8 +61,8 @@ std::string rocpdRows(const std::string& id, int pid, int node, const std::strin
            into("rocpd_info_node", "(" + on + ",'" + host + "')") +
            into("rocpd_info_process", "(1," + on + "," + process + ",'./bin/train --fast',9000)") +
            into("rocpd_info_thread", "(5," + on + ",1," + process + ",'main')") +
-           into("rocpd_info_agent", "(0," + on + ",1,'CPU',0,'Xeon'),(3," + on +
-                                        ",1,'GPU',1,'AMD Instinct MI300X')") +
+           into("rocpd_info_agent",
+                "(0," + on + ",1,'CPU',0,'Xeon'),(3," + on + ",1,'GPU',1,'AMD Instinct MI300X')") +
            into("rocpd_info_kernel_symbol", "(10,'_Z4gemmPfi.kd','_Z4gemmPfi',64)") +
            into("rocpd_event",
                 "(1,1,77,0,'{}'),(2,2,78,0,'{\"message\":\"step 1\"}'),(3,3,77,0,'{}'),"
@@ -70,9 +72,10 @@ std::string rocpdRows(const std::string& id, int pid, int node, const std::strin
                                     on + ",1,5,5040,5050,8,6)") +
            into("rocpd_kernel_dispatch", "(1,1,5,3,10,2,5100,5200,128,256,1,1,1000,2,1,3)") +
            into("rocpd_memory_copy", "(1,1,5210,5220,6,3,0,4096,2,5)") +
-           into("rocpd_memory_allocate", "(1,1,3,'ALLOC','REAL',5001,1000,64,1),"
-                                         "(2,1,NULL,'FREE','REAL',5250,1000,0,1),"
-                                         "(3,1,3,'ALLOC','SCRATCH',5251,2000,64,1)") +
+           into("rocpd_memory_allocate",
+                "(1,1,3,'ALLOC','REAL',5001,1000,64,1),"
+                "(2,1,NULL,'FREE','REAL',5250,1000,0,1),"
+                "(3,1,3,'ALLOC','SCRATCH',5251,2000,64,1)") +
            into("rocpd_pmc_event", "(1,2.5)");
 }
 
@@ -159,10 +162,9 @@ void tst_RocmTraces::aRocpdFileIsRead() {
     QCOMPARE(trace->projections.size(), 1u);
     QCOMPARE(trace->allocations.size(), 1u);
     QCOMPARE(trace->allocations.isLive[0], uint8_t{0});
-    const bool isTold = std::any_of(trace->health.begin(), trace->health.end(),
-                                    [](const auto& note) {
-                                        return note.code == HealthCode::NotShown && note.count == 1;
-                                    });
+    const bool isTold = std::any_of(
+        trace->health.begin(), trace->health.end(),
+        [](const auto& note) { return note.code == HealthCode::NotShown && note.count == 1; });
     QVERIFY(isTold);
 }
 
@@ -182,8 +184,8 @@ void tst_RocmTraces::processesOfSeveralHostsAreToldApart() {
 
 void tst_RocmTraces::odderNamesOfTablesAreNotAsked() {
     const fs::path path = folder_ / "odd.db";
-    makeDatabase(path, rocpdTables("a\"\" (x); --") + rocpdTables("c") +
-                           rocpdRows("c", 4000, 7, "node7"));
+    makeDatabase(
+        path, rocpdTables("a\"\" (x); --") + rocpdTables("c") + rocpdRows("c", 4000, 7, "node7"));
     QCOMPARE(loaded(path)->kernels.size(), 1u);
 }
 
@@ -192,7 +194,8 @@ void tst_RocmTraces::anRpdFileIsRead() {
     makeDatabase(
         path,
         "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);"
-        "INSERT INTO rocpd_string VALUES (1,''),(2,'hipLaunchKernel'),(3,'hipExtModuleLaunchKernel'),"
+        "INSERT INTO rocpd_string VALUES "
+        "(1,''),(2,'hipLaunchKernel'),(3,'hipExtModuleLaunchKernel'),"
         "(4,'UserMarker'),(5,'step 1'),(6,'KernelExecution'),(7,'CopyHostToDevice'),"
         "(8,'FillBuffer'),(9,'gemm'),(10,'hipMemcpy'),(11,'Odd');"
         "CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER,"

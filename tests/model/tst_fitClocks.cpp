@@ -16,9 +16,7 @@ constexpr int64_t ms = 1'000'000, second = 1'000'000'000;
 /// A simulated clock: what it shows at a true time.
 struct Clock {
     double offsetNs = 0, drift = 0;
-    int64_t shows(double trueNs) const {
-        return std::llround(trueNs + offsetNs + drift * trueNs);
-    }
+    int64_t shows(double trueNs) const { return std::llround(trueNs + offsetNs + drift * trueNs); }
 };
 
 /// Simulated hosts with clocks that are off by up to 10 ms and drift by up to 20 ppm, which run
@@ -26,13 +24,15 @@ struct Clock {
 struct Job {
     explicit Job(size_t hosts, unsigned seed) : random(seed) {
         std::uniform_real_distribution<double> offset(-10.0 * ms, 10.0 * ms), drift(-20e-6, 20e-6);
-        for (size_t host = 0; host < hosts; ++host) clocks.push_back({offset(random), drift(random)});
+        for (size_t host = 0; host < hosts; ++host)
+            clocks.push_back({offset(random), drift(random)});
     }
 
     void run(int collectives, double lengthNs) {
         std::vector<uint32_t> all(clocks.size());
         for (uint32_t host = 0; host < all.size(); ++host) all[host] = host;
-        for (int each = 0; each < collectives; ++each) collective(all, lengthNs * each / collectives);
+        for (int each = 0; each < collectives; ++each)
+            collective(all, lengthNs * each / collectives);
     }
 
     void collective(const std::vector<uint32_t>& hosts, double atNs) {
@@ -56,9 +56,10 @@ struct Job {
     double errorNs(const ClockFit& fit, size_t host, double lengthNs) const {
         double worst = 0;
         for (const double atNs : {0.0, lengthNs / 2, lengthNs})
-            worst = std::max(worst, std::abs(static_cast<double>(
-                                        fit.clocks[host].map.at(clocks[host].shows(atNs)) -
-                                        clocks[0].shows(atNs))));
+            worst = std::max(
+                worst,
+                std::abs(static_cast<double>(fit.clocks[host].map.at(clocks[host].shows(atNs)) -
+                                             clocks[0].shows(atNs))));
         return worst;
     }
 
@@ -95,7 +96,10 @@ void tst_fitClocks::sixteenHostsAreBroughtTogether() {
             const double error = job.errorNs(fit, host, lengthNs);
             QVERIFY2(error <= static_cast<double>(fit.clocks[host].errorNs),
                      qPrintable(QString("seed %1, host %2: %3 ns off, and it says %4")
-                                    .arg(seed).arg(host).arg(error).arg(fit.clocks[host].errorNs)));
+                                    .arg(seed)
+                                    .arg(host)
+                                    .arg(error)
+                                    .arg(fit.clocks[host].errorNs)));
             QVERIFY(fit.clocks[host].errorNs < 20'000);
             QVERIFY(fit.clocks[host].slackNs->startNs <= 0 && fit.clocks[host].slackNs->endNs >= 0);
             errors.push_back(error);
@@ -152,15 +156,18 @@ void tst_fitClocks::whatCannotBeIsCountedAndMended() {
     std::vector<CommonMoment> moments;
     // It ends on the second clock long before it ends on the first.
     for (int64_t each = 0; each < 20; ++each)
-        moments.push_back({{{0, each * ms, each * ms + 100'000}, {1, each * ms, each * ms + 50'000}},
-                           true});
+        moments.push_back(
+            {{{0, each * ms, each * ms + 100'000}, {1, each * ms, each * ms + 50'000}}, true});
     // Here the second begins as it ends on the first, which leaves no room to shift.
-    moments.push_back({{{0, 21 * ms, 21 * ms + 40'000}, {1, 21 * ms + 30'000, 21 * ms + 90'000}}, true});
+    moments.push_back(
+        {{{0, 21 * ms, 21 * ms + 40'000}, {1, 21 * ms + 30'000, 21 * ms + 90'000}}, true});
     const ClockFit mended = fitClocks(2, moments);
     QCOMPARE(mended.violations, 0u);
     // Two that contradict each other cannot both be.
-    moments.push_back({{{0, 22 * ms, 22 * ms + 1'000}, {1, 22 * ms + 90'000, 22 * ms + 91'000}}, true});
-    moments.push_back({{{0, 23 * ms + 90'000, 23 * ms + 91'000}, {1, 23 * ms, 23 * ms + 1'000}}, true});
+    moments.push_back(
+        {{{0, 22 * ms, 22 * ms + 1'000}, {1, 22 * ms + 90'000, 22 * ms + 91'000}}, true});
+    moments.push_back(
+        {{{0, 23 * ms + 90'000, 23 * ms + 91'000}, {1, 23 * ms, 23 * ms + 1'000}}, true});
     const ClockFit contradicted = fitClocks(2, moments);
     QVERIFY(contradicted.violations >= 1);
     QCOMPARE(contradicted.causalMoments, 23u);

@@ -30,7 +30,8 @@ inline std::string numberText(double value) {
 }
 
 /// Empty for an id that was not given out.
-inline const std::string& textIn(const std::unordered_map<uint64_t, std::string>& texts, uint64_t id) {
+inline const std::string& textIn(const std::unordered_map<uint64_t, std::string>& texts,
+                                 uint64_t id) {
     static const std::string none;
     const auto found = texts.find(id);
     return found != texts.end() ? found->second : none;

@@ -32,12 +32,13 @@ void PerfettoAsJson::takeAnnotation(std::string_view annotation, const Sequence&
     // Some writers put all arguments into one.
     const std::string value = valueOf(annotation, sequence, 0);
     const bool isAll = (name == "args" || name == "debug") && value.starts_with("{");
-    event.hasCorrelation |= name == "correlation" || (isAll && value.find("\"correlation\"") !=
-                                                                   std::string::npos);
+    event.hasCorrelation |=
+        name == "correlation" || (isAll && value.find("\"correlation\"") != std::string::npos);
     if (!isAll)
         addMember(event.arguments, name, value);
     else if (value.size() > 2)
-        event.arguments += (event.arguments.empty() ? "" : ", ") + value.substr(1, value.size() - 2);
+        event.arguments +=
+            (event.arguments.empty() ? "" : ", ") + value.substr(1, value.size() - 2);
 }
 
 std::string PerfettoAsJson::valueOf(std::string_view annotation, const Sequence& sequence,
@@ -82,8 +83,8 @@ std::string PerfettoAsJson::valueOf(std::string_view annotation, const Sequence&
             }
             case pf::annotation::values:
                 isList = true;
-                values += (values.empty() ? "" : ", ") +
-                          valueOf(fields.bytes(), sequence, depth + 1);
+                values +=
+                    (values.empty() ? "" : ", ") + valueOf(fields.bytes(), sequence, depth + 1);
                 break;
             default:
                 break;

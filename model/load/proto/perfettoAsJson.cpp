@@ -21,7 +21,8 @@ namespace {
 namespace pf = perfetto;
 
 constexpr size_t readAtOnce = size_t{1} << 18;
-/// A packet of events is some hundred bytes long, and one that says what sequences refer to some kB.
+/// A packet of events is some hundred bytes long, and one that says what sequences refer to some
+/// kB.
 constexpr size_t longestPacket = size_t{16} << 20;
 /// Slices that are open at the same time, of all tracks.
 constexpr size_t mostOpen = size_t{1} << 20;
@@ -184,9 +185,9 @@ void PerfettoAsJson::takeClocks(std::string_view snapshot, uint64_t sequence) {
         reading.value = std::clamp(reading.value, -greatest, greatest);
     }
     if (readings.empty()) return;
-    const auto reference =
-        std::find_if(readings.begin(), readings.end(),
-                     [](const Reading& each) { return each.id == pf::clocks::boottime; });
+    const auto reference = std::find_if(readings.begin(), readings.end(), [](const Reading& each) {
+        return each.id == pf::clocks::boottime;
+    });
     const Reading of = reference != readings.end() ? *reference : readings.front();
     for (const Reading& each : readings) {
         clocks_[{each.id < firstOfSequence ? 0 : sequence, each.id}] = {
@@ -199,8 +200,8 @@ int64_t PerfettoAsJson::timeOf(uint64_t timestamp, uint64_t clock, uint64_t sequ
     const uint64_t id = clock != 0 ? clock : pf::clocks::boottime;
     auto found = clocks_.find({0, id});
     if (found == clocks_.end()) found = clocks_.find({sequence, id});
-    const auto plain = static_cast<int64_t>(
-        std::min<uint64_t>(timestamp, static_cast<uint64_t>(greatestTimeNs)));
+    const auto plain =
+        static_cast<int64_t>(std::min<uint64_t>(timestamp, static_cast<uint64_t>(greatestTimeNs)));
     if (found == clocks_.end()) return plain;
     Clock& of = found->second;
     const int64_t greatest = greatestTimeNs / of.multiplier;

@@ -77,9 +77,9 @@ class PerfettoAsJson {
     void put(const std::string& event);
 
     ByteSource source_;
-    std::string in_;      ///< Read and not taken yet, from `inAt_` on.
+    std::string in_;  ///< Read and not taken yet, from `inAt_` on.
     size_t inAt_ = 0;
-    std::string out_;     ///< Made and not given out yet, from `outAt_` on.
+    std::string out_;  ///< Made and not given out yet, from `outAt_` on.
     size_t outAt_ = 0;
     bool isBegun_ = false, isFirst_ = true, isEnded_ = false, isSourceEnded_ = false;
     std::map<uint64_t, Sequence> sequences_;

@@ -76,9 +76,15 @@ std::string_view wordBehind(std::string_view details, std::string_view word) {
 /// "HtoD" of what profilers of JAX call a copy.
 std::string_view directionOf(std::string_view kind, std::string_view name) {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 9> words{
-        {{"H2D", "HtoD"}, {"HtoD", "HtoD"}, {"HostToDevice", "HtoD"},
-         {"D2H", "DtoH"}, {"DtoH", "DtoH"}, {"DeviceToHost", "DtoH"},
-         {"P2P", "PtoP"}, {"D2D", "DtoD"}, {"DtoD", "DtoD"}}};
+        {{"H2D", "HtoD"},
+         {"HtoD", "HtoD"},
+         {"HostToDevice", "HtoD"},
+         {"D2H", "DtoH"},
+         {"DtoH", "DtoH"},
+         {"DeviceToHost", "DtoH"},
+         {"P2P", "PtoP"},
+         {"D2D", "DtoD"},
+         {"DtoD", "DtoD"}}};
     for (const std::string_view text : {kind, name})
         for (const auto& [word, direction] : words)
             if (text.find(word) != std::string_view::npos) return direction;
@@ -157,8 +163,7 @@ void XplaneAsJson::readNames(std::string_view message) {
     eventNames_.clear();
     statNames_.clear();
     for (ProtoFields fields(message); fields.next();) {
-        if (fields.number() != plane::eventNames && fields.number() != plane::statNames)
-            continue;
+        if (fields.number() != plane::eventNames && fields.number() != plane::statNames) continue;
         uint64_t key = 0;
         std::string_view name, displayed;
         for (ProtoFields of(fields.bytes()); of.next();) {
@@ -170,7 +175,8 @@ void XplaneAsJson::readNames(std::string_view message) {
             }
         }
         const bool isEvent = fields.number() == plane::eventNames;
-        (isEvent ? eventNames_ : statNames_)[key] = isEvent && !displayed.empty() ? displayed : name;
+        (isEvent ? eventNames_ : statNames_)[key] =
+            isEvent && !displayed.empty() ? displayed : name;
     }
 }
 
@@ -281,18 +287,17 @@ void XplaneAsJson::writeEvent(std::string_view message) {
 }
 
 void XplaneAsJson::give(std::string_view category, std::string_view name, TimeRange range,
-          const std::string& arguments) {
+                        const std::string& arguments) {
     put(fmt::format(R"({{"ph": "X", "cat": {}, "name": {}, "pid": {}, "tid": {}, )"
                     R"("ts": {}, "dur": {}, "args": {{{}}}}})",
                     jsonString(category), jsonString(name), place_.pid, place_.tid,
                     microseconds(range.startNs), microseconds(range.durationNs()), arguments));
 }
 
-void XplaneAsJson::writeWork(std::string_view name, const Details& details,
-               TimeRange range) {
+void XplaneAsJson::writeWork(std::string_view name, const Details& details, TimeRange range) {
     std::string arguments =
-        fmt::format(R"("device": {}, "stream": {}, "correlation": {})", *place_.gpu,
-                    *place_.stream, details.correlation.value_or(0));
+        fmt::format(R"("device": {}, "stream": {}, "correlation": {})", *place_.gpu, *place_.stream,
+                    details.correlation.value_or(0));
     const auto add = [&arguments](std::string_view key, std::string_view value) {
         arguments += fmt::format(", \"{}\": {}", key, value);
     };
@@ -311,8 +316,7 @@ void XplaneAsJson::writeWork(std::string_view name, const Details& details,
         const std::string_view kind = wordBehind(details.copy, "kind");
         if (const auto bytes = numberBehind(details.copy, "size"))
             add("bytes", fmt::format("{}", *bytes));
-        give("gpu_memcpy", fmt::format("Memcpy {}", directionOf(kind, name)), range,
-             arguments);
+        give("gpu_memcpy", fmt::format("Memcpy {}", directionOf(kind, name)), range, arguments);
     } else if (!details.memset.empty() || startsLike("memset")) {
         if (const auto bytes = numberBehind(details.memset, "num_bytes"))
             add("bytes", fmt::format("{}", *bytes));
@@ -329,18 +333,16 @@ void XplaneAsJson::writeWork(std::string_view name, const Details& details,
     }
 }
 
-void XplaneAsJson::writeSlice(std::string_view name, const Details& details,
-                TimeRange range) {
-    const bool isCall = !place_.gpu && details.correlation &&
-                        (name.starts_with("cu") || name.starts_with("hip"));
+void XplaneAsJson::writeSlice(std::string_view name, const Details& details, TimeRange range) {
+    const bool isCall =
+        !place_.gpu && details.correlation && (name.starts_with("cu") || name.starts_with("hip"));
     if (isCall) {
         const bool isDriver = name.starts_with("cu") && !name.starts_with("cuda");
         return give(isDriver ? "cuda_driver" : "cuda_runtime", name, range,
                     fmt::format("\"correlation\": {}", *details.correlation));
     }
     // Python's functions carry a mark.
-    if (name.starts_with('$'))
-        return give("python_function", name.substr(1), range, "");
+    if (name.starts_with('$')) return give("python_function", name.substr(1), range, "");
     give(place_.gpu ? std::string_view(place_.line) : std::string_view(), name, range, "");
 }
 

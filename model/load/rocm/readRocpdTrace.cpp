@@ -61,8 +61,7 @@ struct Event {
 /// Reads the tables of one process.
 class RocpdReader {
   public:
-    RocpdReader(RocmContext& context, const RocpdTables& tables,
-                std::map<int64_t, uint32_t>& hosts)
+    RocpdReader(RocmContext& context, const RocpdTables& tables, std::map<int64_t, uint32_t>& hosts)
         : context_(context), tables_(tables), hosts_(hosts) {}
 
     void read() {
@@ -135,8 +134,8 @@ class RocpdReader {
         while (reader.next()) {
             const uint32_t process = processOf(reader.integerOr(Process, 0));
             if (process == noIndex) continue;
-            const int64_t packed = builder().processes()[process].globalPid |
-                                   (reader.unsigned32(Tid) & 0xffffff);
+            const int64_t packed =
+                builder().processes()[process].globalPid | (reader.unsigned32(Tid) & 0xffffff);
             threads_[reader.integerOr(Id, 0)] = packed;
             if (!reader.text(Name).empty()) builder().nameThread(packed, reader.text(Name));
         }
@@ -196,7 +195,8 @@ class RocpdReader {
         RowReader reader(context_.load(), tables_.events.c_str(),
                          {"id", "category_id", "stack_id", "correlation_id", "extdata"}, "events");
         while (reader.next()) {
-            Event event{context_.text(reader.integerOr(Category, 0)), reader.integerOr(Stack, 0), 0};
+            Event event{context_.text(reader.integerOr(Category, 0)), reader.integerOr(Stack, 0),
+                        0};
             if (event.stack == 0) event.stack = reader.integerOr(Correlation, 0);
             if (isMarker(builder().text(event.category)))
                 event.message = builder().intern(messageIn(reader.text(Extra)));
@@ -255,8 +255,20 @@ class RocpdReader {
 
     void readKernels() {
         enum : int {
-            Process, Agent, Symbol, Stream, Start, End, Shared,
-            BlockX, BlockY, BlockZ, GridX, GridY, GridZ, Id
+            Process,
+            Agent,
+            Symbol,
+            Stream,
+            Start,
+            End,
+            Shared,
+            BlockX,
+            BlockY,
+            BlockZ,
+            GridX,
+            GridY,
+            GridZ,
+            Id
         };
         RowReader reader(
             context_.load(), tables_.kernels.c_str(),
@@ -267,9 +279,9 @@ class RocpdReader {
         while (reader.next()) {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
-            const uint32_t stream =
-                builder().stream(processOf(reader.integerOr(Process, 0)),
-                                 gpuOf(reader.integerOr(Agent, -1)), 0, reader.integerOr(Stream, 0));
+            const uint32_t stream = builder().stream(processOf(reader.integerOr(Process, 0)),
+                                                     gpuOf(reader.integerOr(Agent, -1)), 0,
+                                                     reader.integerOr(Stream, 0));
             if (stream == noIndex) {
                 reader.skipRow();
                 continue;
@@ -277,9 +289,8 @@ class RocpdReader {
             LaunchConfig config;
             const auto symbol = symbols_.find(reader.integerOr(Symbol, 0));
             if (symbol != symbols_.end()) {
-                context_.nameKernel(config, symbol->second.displayed != 0
-                                                ? symbol->second.displayed
-                                                : symbol->second.name);
+                context_.nameKernel(config, symbol->second.displayed != 0 ? symbol->second.displayed
+                                                                          : symbol->second.name);
                 if (symbol->second.name != 0) config.mangledName = symbol->second.name;
                 config.registersPerThread = symbol->second.registers;
             }
@@ -344,10 +355,10 @@ class RocpdReader {
     /// Of the GPUs' own memory; what the runtime keeps for scratch comes and goes unseen.
     void readAllocations() {
         enum : int { Process, Agent, Type, Level, Start, Address, Bytes, Id };
-        RowReader reader(context_.load(), tables_.allocations.c_str(),
-                         {"pid", "agent_id", "type", "level", "start", "address", "size",
-                          "event_id"},
-                         "memory events");
+        RowReader reader(
+            context_.load(), tables_.allocations.c_str(),
+            {"pid", "agent_id", "type", "level", "start", "address", "size", "event_id"},
+            "memory events");
         while (reader.next()) {
             const std::optional<int64_t> timeNs = reader.time(Start);
             const std::string_view type = reader.text(Type);

@@ -10,7 +10,8 @@ namespace lanescope {
 
 /// Gives the builder what a rocpd file holds, which rocprofv3 and rocprof-sys write: calls, ranges,
 /// and the work on GPUs and memory that they launched. One file may hold several processes, also of
-/// several hosts, each in tables of its own. Linear in the rows. Errors: the file could not be read.
+/// several hosts, each in tables of its own. Linear in the rows. Errors: the file could not be
+/// read.
 Result<void> readRocpdTrace(const Database& database, TraceBuilder& builder, unsigned threads,
                             const LoadProgress& progress);
 

@@ -79,8 +79,8 @@ class RpdReader {
         while (reader.next()) {
             const std::optional<TimeRange> times = reader.times(Start, End);
             if (!times) continue;
-            const uint32_t thread = builder().thread(
-                globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
+            const uint32_t thread =
+                builder().thread(globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
             if (thread == noIndex) {
                 reader.skipRow();
                 continue;
@@ -165,13 +165,13 @@ class RpdReader {
                  launch, context_.text(reader.integerOr(Description, 0)));
         }
         for (const auto& [name, count] : others_)
-            builder().note({Severity::Info,
-                            HealthCode::NotShown,
-                            fmt::format("Not shown here: {} operations of GPUs called \"{}\".",
-                                        count, name),
-                            {},
-                            {},
-                            count});
+            builder().note(
+                {Severity::Info,
+                 HealthCode::NotShown,
+                 fmt::format("Not shown here: {} operations of GPUs called \"{}\".", count, name),
+                 {},
+                 {},
+                 count});
     }
 
     void give(std::string_view type, TimeRange range, uint32_t stream, const Launch& launch,
