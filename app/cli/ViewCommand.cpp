@@ -3,12 +3,15 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 
 #include "app/cli/Command.h"
+#include "app/cli/mergeOptions.h"
+#include "model/merge/rankFiles.h"
 #include "model/system/process.h"
 
 namespace lanescope::cli {
@@ -16,6 +19,29 @@ namespace lanescope::cli {
 namespace {
 
 constexpr const char* viewerName = "lanescope-viewer";
+
+struct ViewOptions {
+    std::vector<std::string> files;
+    bool isMerged = false;
+    MergeWords merge;
+};
+
+/// What the viewer is to open: one trace of several files if that is asked for, or a folder of them
+/// is named.
+Result<std::vector<std::string>> toOpen(const ViewOptions& options) {
+    const bool isFolder =
+        std::any_of(options.files.begin(), options.files.end(), [](const std::string& file) {
+            std::error_code ignored;
+            return std::filesystem::is_directory(file, ignored);
+        });
+    if (!options.isMerged && !isFolder) return options.files;
+    const auto files = filesMeantBy(options.files);
+    if (!files) return fail(files.error());
+    if (files->size() == 1) return std::vector{files->front().string()};
+    const Result<std::filesystem::path> merged = mergeToLookAt(*files, options.merge);
+    if (!merged) return fail(merged.error());
+    return std::vector{merged->string()};
+}
 
 /// Becomes the viewer, which compares if there are two files; returns only if that fails.
 Error becomeViewer(const std::vector<std::string>& files) {
@@ -40,14 +66,22 @@ Error becomeViewer(const std::vector<std::string>& files) {
 }  // namespace
 
 void addView(CLI::App& app, int& exitStatus) {
-    auto files = std::make_shared<std::vector<std::string>>();
+    auto options = std::make_shared<ViewOptions>();
     CLI::App* command = app.add_subcommand("view", "Open traces in the viewer");
-    command->add_option("FILE", *files, "Traces to open; two are compared side by side");
+    command->add_option("FILE", options->files,
+                        "Traces to open; two are compared side by side, those of a folder are one");
+    command->add_flag("--merge", options->isMerged,
+                      "The traces are of ranks of one job: open them as one");
+    addAlign(*command, options->merge);
     command->footer(
         "Examples:\n"
         "  lanescope view run.sqlite\n"
-        "  lanescope view before.sqlite after.sqlite");
-    command->callback([files, &exitStatus] { exitStatus = reportFailure(becomeViewer(*files)); });
+        "  lanescope view before.sqlite after.sqlite\n"
+        "  lanescope view --merge rank0.json.gz rank1.json.gz");
+    command->callback([options, &exitStatus] {
+        const auto files = toOpen(*options);
+        exitStatus = reportFailure(files ? becomeViewer(*files) : files.error());
+    });
 }
 
 }  // namespace lanescope::cli

@@ -15,8 +15,10 @@
 #include "app/cli/ExplainCommand.h"
 #include "app/cli/ExportCommand.h"
 #include "app/cli/FleetCommand.h"
+#include "app/cli/ImportCommand.h"
 #include "app/cli/IndexCommand.h"
 #include "app/cli/InfoCommand.h"
+#include "app/cli/MergeCommand.h"
 #include "app/cli/Output.h"
 #include "app/cli/SqlCommand.h"
 #include "app/cli/StatsCommand.h"
@@ -145,6 +147,8 @@ int run(int argc, char** argv) {
 #ifdef LANESCOPE_HAS_CAPTURE
     addBench(app, exitStatus);
 #endif
+    addMerge(app, exitStatus);
+    addImport(app, exitStatus);
     addExport(app, exitStatus);
     addIndex(app, exitStatus);
     addSummarize(app, exitStatus);

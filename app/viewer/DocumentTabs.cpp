@@ -126,7 +126,11 @@ void DocumentTabs::followTrace(const LiveTrace& live) {
 
 void DocumentTabs::openComparison(const std::vector<std::filesystem::path>& files,
                                   size_t baselineRuns) {
-    load(new LoadPage(files, baselineRuns));
+    load(new LoadPage(files, {false, baselineRuns}));
+}
+
+void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files) {
+    load(new LoadPage(files, {true}));
 }
 
 void DocumentTabs::showTrace(TracePtr trace) {
@@ -156,7 +160,9 @@ void DocumentTabs::load(LoadPage* page) {
         emit loadFailed(toQString(page->paths().front()), sentence);
     });
     connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
-        for (const auto& path : page->paths()) emit traceOpened(toQString(path));
+        // What files were merged into lies in a cache, from where it may go.
+        if (page->paths().size() == 1 || traces.size() > 1)
+            for (const auto& path : page->paths()) emit traceOpened(toQString(path));
         if (traces.size() >= 2) {
             QStringList files;
             for (const auto& path : page->paths()) files << toQString(path);

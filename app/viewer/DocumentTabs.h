@@ -27,6 +27,8 @@ class DocumentTabs : public QTabWidget {
     /// Reads the files, two or more, and compares the first with the others in a new tab; or the
     /// first `baselineRuns` as runs of one program with the others as runs of another.
     void openComparison(const std::vector<std::filesystem::path>& files, size_t baselineRuns = 0);
+    /// Reads the files as one trace, of the ranks of a job, in a new tab.
+    void openMerged(const std::vector<std::filesystem::path>& files);
     /// Shows traces that are in memory already.
     void showTrace(TracePtr trace);
     void showComparison(TracePtr baseline, TracePtr candidate);

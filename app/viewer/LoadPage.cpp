@@ -20,10 +20,10 @@ QString fileName(const std::filesystem::path& path) {
 
 }  // namespace
 
-LoadPage::LoadPage(std::vector<std::filesystem::path> paths, size_t baselineRuns, QWidget* parent)
+LoadPage::LoadPage(std::vector<std::filesystem::path> paths, SeveralFiles several, QWidget* parent)
     : QWidget(parent),
       paths_(std::move(paths)),
-      baselineRuns_(baselineRuns),
+      several_(several),
       previewJob_(new views::LatestJob(this)),
       preview_(new views::AnswerPreview(this)),
       heading_(new QLabel(this)),
@@ -73,8 +73,11 @@ void LoadPage::build() {
 QString LoadPage::title() const {
     if (paths_.empty()) return {};
     const QString first = fileName(paths_.front());
-    if (baselineRuns_ > 0 && paths_.size() > 2)
-        return tr("%1 against %2 runs").arg(paths_.size() - baselineRuns_).arg(baselineRuns_);
+    if (several_.baselineRuns > 0 && paths_.size() > 2)
+        return tr("%1 against %2 runs")
+            .arg(paths_.size() - several_.baselineRuns)
+            .arg(several_.baselineRuns);
+    if (paths_.size() > 1 && several_.areOneTrace) return tr("%1 traces as one").arg(paths_.size());
     if (paths_.size() > 2) return tr("%1 runs against %2").arg(paths_.size() - 1).arg(first);
     return paths_.size() < 2 ? first : tr("%1 against %2").arg(fileName(paths_.back()), first);
 }
@@ -90,6 +93,7 @@ void LoadPage::start() {
 }
 
 void LoadPage::startPreview() {
+    if (several_.areOneTrace) return;
     if (paths_.size() < 2) {
         previewJob_->start([this, path = paths_.front()]() -> views::LatestJob::Publish {
             auto summary = compare::readRunSummary(path);
@@ -100,7 +104,7 @@ void LoadPage::startPreview() {
         return;
     }
     // What two of many runs say is not the answer.
-    if (baselineRuns_ > 0 && paths_.size() > 2) return;
+    if (several_.baselineRuns > 0 && paths_.size() > 2) return;
     previewJob_->start(
         [this, baseline = paths_[0], candidate = paths_[1]]() -> views::LatestJob::Publish {
             compare::StoredComparisonPtr stored = compare::compareStoredRuns(baseline, candidate);
@@ -127,16 +131,17 @@ void LoadPage::cancel() {
 
 void LoadPage::loadNext() {
     const size_t index = traces_.size();
-    loader_ = new TraceLoader(paths_[index], this);
+    using Paths = std::vector<std::filesystem::path>;
+    loader_ = new TraceLoader(several_.areOneTrace ? paths_ : Paths{paths_[index]}, this);
     connect(loader_, &TraceLoader::progressed, this,
             [this, index](double fraction, const QString& what) {
-                bar_->setValue(int(1000.0 * (double(index) + fraction) / double(paths_.size())));
+                bar_->setValue(int(1000.0 * (double(index) + fraction) / double(traceCount())));
                 text_->setText(what);
             });
     connect(loader_, &TraceLoader::failed, this, &LoadPage::showError);
     connect(loader_, &TraceLoader::loaded, this, [this](const TracePtr& trace) {
         traces_.push_back(trace);
-        if (traces_.size() < paths_.size()) {
+        if (traces_.size() < traceCount()) {
             loadNext();
             return;
         }

@@ -24,15 +24,22 @@ namespace lanescope::viewer {
 
 class TraceLoader;
 
+/// What several files become: a comparison, or one trace.
+struct SeveralFiles {
+    bool areOneTrace = false;
+    /// Of a comparison: the first so many are runs of one program, the others of another. 0: the
+    /// first is compared with each of the others.
+    size_t baselineRuns = 0;
+};
+
 /// Stands in for a document while its traces are read: progress and a way out. If a file cannot be
 /// read, the page stays and says why. For a comparison it shows the answer above the progress as
 /// soon as it is known from the summaries stored in the files, if they have any.
 class LoadPage : public QWidget {
     Q_OBJECT
   public:
-    /// One path for a timeline; for a comparison the baseline and then the candidates, or so many
-    /// runs of the baseline and then those of the candidate.
-    explicit LoadPage(std::vector<std::filesystem::path> paths, size_t baselineRuns = 0,
+    /// One path for a timeline, of a file or of a folder of ranks.
+    explicit LoadPage(std::vector<std::filesystem::path> paths, SeveralFiles several = {},
                       QWidget* parent = nullptr);
 
     void start();
@@ -44,7 +51,7 @@ class LoadPage : public QWidget {
     QString errorText() const;
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
     /// 0 if each path is a program of its own.
-    size_t baselineRuns() const { return baselineRuns_; }
+    size_t baselineRuns() const { return several_.baselineRuns; }
     /// What the preview shows; null while it shows nothing.
     const compare::StoredComparisonPtr& storedComparison() const { return stored_; }
     /// Of one trace, what its stored summary says; null if it has none or was not read yet.
@@ -67,8 +74,11 @@ class LoadPage : public QWidget {
     void startPreview();
     void showError(const QString& sentence);
 
+    /// How many traces there will be.
+    size_t traceCount() const { return several_.areOneTrace ? 1 : paths_.size(); }
+
     std::vector<std::filesystem::path> paths_;
-    size_t baselineRuns_ = 0;
+    const SeveralFiles several_;
     std::vector<TracePtr> traces_;
     TraceLoader* loader_ = nullptr;
     compare::StoredComparisonPtr stored_;

@@ -28,6 +28,7 @@
 #include "app/viewer/finderEntries.h"
 #include "app/viewer/icons.h"
 #include "app/viewer/windowStyle.h"
+#include "model/merge/rankFiles.h"
 #include "views/theme/applyTheme.h"
 #include "views/timeline/TimelineView.h"
 
@@ -134,6 +135,8 @@ void MainWindow::connectTabs() {
     connect(startPage_, &StartPage::compareRequested, this, &MainWindow::askForComparison);
     connect(startPage_, &StartPage::sampleRequested, this, &MainWindow::openSample);
     connect(startPage_, &StartPage::manualRequested, this, &MainWindow::showManual);
+    connect(offerBar_, &OfferBar::otherAccepted, this,
+            [this] { tabs_->openMerged(ranksOffered_); });
     connect(offerBar_, &OfferBar::accepted, this, [this] {
         const std::vector<TracePage*> traces = tabs_->tracePages();
         if (traces.size() >= 2) {
@@ -177,11 +180,10 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     connect(page, &DocumentPage::tablesWanted, this,
             [this] { actions_->showTables->setChecked(true); });
     updateCurrent();
-    if (qobject_cast<TracePage*>(page)) {
+    if (qobject_cast<TracePage*>(page))
         offerComparison();
-    } else {
-        offerBar_->hide();
-    }
+    else
+        offerOneTrace(*page);
 }
 
 void MainWindow::restoreLook(const DocumentPage& page) const {
@@ -211,9 +213,32 @@ void MainWindow::keepLook(const TimelineView& timeline) {
 void MainWindow::offerComparison() {
     const std::vector<TracePage*> traces = tabs_->tracePages();
     if (traces.size() < 2) return;
-    offerBar_->offer(
-        tr("Compare %1 with %2?").arg(traces.back()->title(), traces[traces.size() - 2]->title()),
-        tr("Compare"));
+    std::vector<TracePtr> opened;
+    for (const TracePage* page : traces) opened.push_back(page->trace());
+    const bool areRanks = noteRanks(opened);
+    offerBar_->offer(areRanks
+                         ? tr("These %1 seem to be ranks of one job.").arg(traces.size())
+                         : tr("Compare %1 with %2?")
+                               .arg(traces.back()->title(), traces[traces.size() - 2]->title()),
+                     tr("Compare"), areRanks ? tr("Open as one") : QString());
+}
+
+/// Two files that were opened to be compared may be ranks of one job.
+void MainWindow::offerOneTrace(const DocumentPage& page) {
+    std::vector<TracePtr> opened;
+    for (const TimelineView* timeline : page.timelines()) opened.push_back(timeline->trace());
+    if (noteRanks(opened))
+        offerBar_->offer(tr("These %1 seem to be ranks of one job.").arg(opened.size()), {},
+                         tr("Open as one"));
+    else
+        offerBar_->hide();
+}
+
+bool MainWindow::noteRanks(const std::vector<TracePtr>& traces) {
+    ranksOffered_.clear();
+    if (!seemRanksOfOneJob(traces)) return false;
+    for (const TracePtr& trace : traces) ranksOffered_.push_back(trace->path);
+    return true;
 }
 
 void MainWindow::updateCurrent() {
@@ -229,7 +254,7 @@ void MainWindow::updateCurrent() {
     const QString name = tabs_->count() > 0 ? tabs_->tabText(tabs_->currentIndex()) : QString();
     setWindowTitle(name.isEmpty() ? QStringLiteral("Lanescope")
                                   : name + QStringLiteral(" – Lanescope"));
-    if (tabs_->tracePages().size() < 2) offerBar_->hide();
+    if (tabs_->tracePages().size() < 2 && (!page || ranksOffered_.empty())) offerBar_->hide();
     markActions_->setPage(tabs_->currentTrace());
     if (page) page->setFocus();
 }

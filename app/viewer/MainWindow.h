@@ -4,9 +4,11 @@
 #include <QMainWindow>
 #include <QPointer>
 #include <filesystem>
+#include <vector>
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/ViewerOptions.h"
+#include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
 class QStackedWidget;
@@ -78,6 +80,9 @@ class MainWindow : public QMainWindow {
     /// What a command changed of one timeline holds for all, and for the next run.
     void keepLook(const views::TimelineView& timeline);
     void offerComparison();
+    void offerOneTrace(const DocumentPage& page);
+    /// Whether the traces seem to be ranks of one job; then they are what is opened as one.
+    bool noteRanks(const std::vector<TracePtr>& traces);
     void askForFiles();
     void askForComparison();
     void askForPicture();
@@ -96,6 +101,7 @@ class MainWindow : public QMainWindow {
     SearchBar* searchBar_;
     StartPage* startPage_;
     OfferBar* offerBar_;
+    std::vector<std::filesystem::path> ranksOffered_;  ///< That can be opened as one.
     DocumentTabs* tabs_;
     Finder* finder_;
     GoToBar* goToBar_;

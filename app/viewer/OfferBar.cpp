@@ -9,7 +9,10 @@
 namespace lanescope::viewer {
 
 OfferBar::OfferBar(QWidget* parent)
-    : QWidget(parent), label_(new QLabel(this)), accept_(new QPushButton(this)) {
+    : QWidget(parent),
+      label_(new QLabel(this)),
+      accept_(new QPushButton(this)),
+      other_(new QPushButton(this)) {
     label_->setTextFormat(Qt::PlainText);
     auto* close = new QToolButton(this);
     close->setText(QStringLiteral("✕"));
@@ -19,6 +22,7 @@ OfferBar::OfferBar(QWidget* parent)
     layout->setContentsMargins(14, 4, 6, 4);
     layout->addWidget(label_);
     layout->addWidget(accept_);
+    layout->addWidget(other_);
     layout->addStretch();
     layout->addWidget(close);
     setAutoFillBackground(true);
@@ -27,13 +31,20 @@ OfferBar::OfferBar(QWidget* parent)
         hide();
         emit accepted();
     });
+    connect(other_, &QPushButton::clicked, this, [this] {
+        hide();
+        emit otherAccepted();
+    });
     connect(close, &QToolButton::clicked, this, &QWidget::hide);
     hide();
 }
 
-void OfferBar::offer(const QString& question, const QString& answer) {
+void OfferBar::offer(const QString& question, const QString& answer, const QString& other) {
     label_->setText(question);
     accept_->setText(answer);
+    accept_->setVisible(!answer.isEmpty());
+    other_->setText(other);
+    other_->setVisible(!other.isEmpty());
     show();
 }
 

@@ -5,17 +5,40 @@
 #include <QMetaObject>
 #include <QPointer>
 #include <QThreadPool>
+#include <system_error>
 #include <utility>
 
 #include "model/index/openTrace.h"
+#include "model/merge/mergeFiles.h"
+#include "model/merge/rankFiles.h"
 #include "views/jobs/freedElsewhere.h"
 #include "views/text/toQString.h"
 
 namespace lanescope::viewer {
 
-TraceLoader::TraceLoader(std::filesystem::path path, QObject* parent)
+namespace {
+
+Result<TracePtr> open(const std::vector<std::filesystem::path>& paths,
+                      const LoadProgress& progress) {
+    constexpr double merging = 0.8;  // of the progress
+    std::error_code error;
+    if (paths.size() == 1 && !std::filesystem::is_directory(paths.front(), error))
+        return openTrace(paths.front(), {}, progress);
+    std::vector<std::string> words;
+    for (const std::filesystem::path& path : paths) words.push_back(path.string());
+    const auto files = filesMeantBy(words);
+    if (!files) return fail(files.error());
+    if (files->size() == 1) return openTrace(files->front(), {}, progress);
+    const auto merged = openableMerge(*files, {}, partOf(progress, 0, merging));
+    if (!merged) return fail(merged.error());
+    return openTrace(*merged, {}, partOf(progress, merging, 1));
+}
+
+}  // namespace
+
+TraceLoader::TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent)
     : QObject(parent),
-      path_(std::move(path)),
+      paths_(std::move(paths)),
       isCancelled_(std::make_shared<std::atomic<bool>>(false)) {}
 
 TraceLoader::~TraceLoader() {
@@ -39,7 +62,7 @@ void TraceLoader::start() {
     // A thread more than the pool has for short jobs, which it gets back at the end.
     QThreadPool* pool = QThreadPool::globalInstance();
     pool->releaseThread();
-    pool->start([post, pool, path = path_, isCancelled = isCancelled_] {
+    pool->start([post, pool, paths = paths_, isCancelled = isCancelled_] {
         const LoadProgress progress = [&](double fraction, std::string_view what) {
             if (isCancelled->load()) return false;
             post([fraction, text = views::toQString(what)](TraceLoader& loader) {
@@ -48,7 +71,7 @@ void TraceLoader::start() {
             return true;
         };
         // What was cancelled is also freed here, not on the thread of the user.
-        auto result = std::make_shared<Result<TracePtr>>(openTrace(path, {}, progress));
+        auto result = std::make_shared<Result<TracePtr>>(open(paths, progress));
         if (*result) *result = views::freedElsewhere(std::move(**result));
         if (!isCancelled->load())
             post([result = std::move(result)](TraceLoader& loader) { loader.finish(*result); });

@@ -5,22 +5,25 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope::viewer {
 
-/// Reads one trace file on a thread of its own. Construct, start and destroy on the GUI thread,
+/// Reads one trace on a thread of its own: a file, or several files or a folder of them, which are
+/// merged (`openableMerge`). Construct, start and destroy on the GUI thread,
 /// where signals arrive; after `cancel` none does. Destroying it cancels and waits for nothing: the
 /// thread stops at its next report of progress, and the application waits for it at its own end.
 class TraceLoader : public QObject {
     Q_OBJECT
   public:
-    explicit TraceLoader(std::filesystem::path path, QObject* parent = nullptr);
+    explicit TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent = nullptr);
+    explicit TraceLoader(const std::filesystem::path& path, QObject* parent = nullptr)
+        : TraceLoader(std::vector{path}, parent) {}
     ~TraceLoader() override;
 
-    const std::filesystem::path& path() const { return path_; }
     /// Call once.
     void start();
     void cancel();
@@ -36,7 +39,7 @@ class TraceLoader : public QObject {
   private:
     void finish(const Result<TracePtr>& result);
 
-    std::filesystem::path path_;
+    std::vector<std::filesystem::path> paths_;
     std::shared_ptr<std::atomic<bool>> isCancelled_;
     bool isRunning_ = false;
 };

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "model/build/LaunchConfigs.h"
+#include "model/build/PartPlacement.h"
 #include "model/build/SkipTally.h"
 #include "model/trace/Trace.h"
 #include "model/trace/counterValues.h"
@@ -109,6 +110,12 @@ class TraceBuilder {
     void counter(CounterSeries series, CounterSamples samples);
     /// A counter whose series has its values.
     void counter(CounterSeries series);
+
+    /// Takes what a finished trace holds, which becomes a part of this one: its processes and GPUs,
+    /// events, NCCL calls and counters. What is said of the run and what its health says it leaves
+    /// to the caller. False if the whole became larger than a trace can be; then it is good for
+    /// nothing. O(n).
+    bool addTrace(const Trace& part, const PartPlacement& placement);
 
     // What the file holds and the trace does not.
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/format/GlobalId.h"
 #include "model/trace/kinds/eventFacts.h"
 
 namespace lanescope {
@@ -83,8 +84,12 @@ int64_t ChromeRows::pidOfGpu(uint32_t gpu) {
     return firstGpuPid + gpu;
 }
 
+int64_t ChromeRows::pidOf(const Process& process) {
+    return int64_t{hostOf(process.globalPid)} << 24 | process.pid;
+}
+
 ChromeRows::Row ChromeRows::rowOfThread(uint32_t thread) const {
-    return {trace_.processes[trace_.threads[thread].process].pid, trace_.threads[thread].tid};
+    return {pidOf(trace_.processes[trace_.threads[thread].process]), trace_.threads[thread].tid};
 }
 
 ChromeRows::Row ChromeRows::rowOf(EventRef event) const {

@@ -34,6 +34,8 @@ class ChromeRows {
     /// Of what a thread does outside of slices: marks and start/end ranges.
     Row rowOfThread(uint32_t thread) const;
     static int64_t pidOfGpu(uint32_t gpu);
+    /// Its PID; of hosts beyond the first one that tells them apart.
+    static int64_t pidOf(const Process& process);
     /// Every row but those of processes as a whole.
     const std::vector<NamedRow>& names() const { return names_; }
 

@@ -2,8 +2,6 @@
 // What stands beside the events, and the work of GPUs.
 #include "model/export/TraceFileWriter.h"
 
-#include <algorithm>
-#include <array>
 #include <string>
 
 #include "model/format/factNames.h"
@@ -16,28 +14,17 @@
 
 namespace lanescope {
 
-namespace {
-
-/// What is found anew whenever a trace is opened.
-bool isFoundAnew(HealthCode code) {
-    constexpr std::array codes{
-        HealthCode::NoEvents,     HealthCode::EventsNotDrawn, HealthCode::ProjectionsCut,
-        HealthCode::Untimed,      HealthCode::IndexDamaged,   HealthCode::IndexNotWritten,
-        HealthCode::FreesMissing, HealthCode::FreesUnmatched, HealthCode::ProcessEndedAbnormally};
-    return std::find(codes.begin(), codes.end(), code) != codes.end();
-}
-
-}  // namespace
-
 Result<void> TraceFileWriter::write() {
     if (auto begun = database_.execute("BEGIN"); !begun) return begun;
     using Step = void (TraceFileWriter::*)();
     for (const Step step :
-         {&TraceFileWriter::strings, &TraceFileWriter::session, &TraceFileWriter::gpus,
-          &TraceFileWriter::processes, &TraceFileWriter::facts, &TraceFileWriter::health,
-          &TraceFileWriter::kernels, &TraceFileWriter::memcpys, &TraceFileWriter::memsets,
-          &TraceFileWriter::apiCalls, &TraceFileWriter::syncs, &TraceFileWriter::ranges,
-          &TraceFileWriter::ncclCalls, &TraceFileWriter::counters})
+         {&TraceFileWriter::strings,      &TraceFileWriter::session, &TraceFileWriter::gpus,
+          &TraceFileWriter::processes,    &TraceFileWriter::facts,   &TraceFileWriter::health,
+          &TraceFileWriter::kernels,      &TraceFileWriter::memcpys, &TraceFileWriter::memsets,
+          &TraceFileWriter::graphs,       &TraceFileWriter::memory,  &TraceFileWriter::otherKinds,
+          &TraceFileWriter::recordedTime, &TraceFileWriter::links,   &TraceFileWriter::stacks,
+          &TraceFileWriter::apiCalls,     &TraceFileWriter::syncs,   &TraceFileWriter::ranges,
+          &TraceFileWriter::ncclCalls,    &TraceFileWriter::counters})
         (this->*step)();
     if (error_) return fail(*error_);
     return database_.execute("COMMIT");
@@ -49,7 +36,8 @@ TraceFileWriter::Place TraceFileWriter::placeOf(uint32_t streamIndex) const {
             stream.streamId};
 }
 
-/// Names of threads come after all others.
+/// Names of threads come after all others. Programs that read exports of Nsight Systems expect one
+/// for every thread: without one of its own it is called as its process is.
 void TraceFileWriter::strings() {
     constexpr const auto& t = tables::strings;
     constexpr const auto& name = tables::threadNames;
@@ -60,8 +48,10 @@ void TraceFileWriter::strings() {
         rows.insert(t.id = id, t.value = trace_.strings.at(id));
     int64_t id = trace_.strings.size();
     for (const Thread& thread : trace_.threads) {
-        if (thread.name.empty()) continue;
-        rows.insert(t.id = id, t.value = thread.name);
+        const std::string& called =
+            thread.name.empty() ? trace_.processes[thread.process].name : thread.name;
+        if (called.empty()) continue;
+        rows.insert(t.id = id, t.value = called);
         names.insert(name.nameId = id++, name.priority = usualPriority,
                      name.globalTid = thread.globalTid);
     }
@@ -109,7 +99,9 @@ void TraceFileWriter::processes() {
         rows.insert(t.globalPid = process.globalPid, t.pid = process.pid, t.name = process.name);
         states.insert(state.globalPid = process.globalPid, state.rank = process.rank,
                       state.localRank = process.localRank, state.worldSize = process.worldSize,
-                      state.endedNormally = !process.endedAbnormally);
+                      state.endedNormally = !process.endedAbnormally,
+                      state.endNs = process.range.isEmpty() ? std::nullopt
+                                                            : std::optional(process.range.endNs));
     }
 }
 
@@ -127,6 +119,12 @@ void TraceFileWriter::facts() {
         for (const Property& each : facts.others) add(process, each.name, each.value);
     };
     addAll(trace_.facts, std::nullopt);
+    for (const HostName& host : trace_.facts.hosts)
+        add(std::nullopt, numberedFactName(facts::host, host.number), host.name);
+    for (const SamplerFacts& sampler : trace_.facts.samplers)
+        forEachFact(sampler, [&](const FactName& name, const auto& value) {
+            add(std::nullopt, hostFactName(sampler.host, name.identifier), factText(name, value));
+        });
     for (const Process& process : trace_.processes) addAll(process.facts, process.globalPid);
     for (const GpuFacts& gpu : trace_.gpuFacts)
         forEachFact(gpu, [&](const FactName& name, const auto& value) {
@@ -178,8 +176,15 @@ void TraceFileWriter::memcpys() {
         if (gpu < 0) return std::nullopt;
         return trace_.gpus[static_cast<size_t>(gpu)].id;
     };
+    uint32_t next = 0;  // of the migrations, which are in the order of their copies
     for (uint32_t row = 0; row < table.size(); ++row) {
         const Place place = placeOf(table.stream[row]);
+        std::optional<MigrationCause> cause;
+        std::optional<uint64_t> address;
+        if (next < trace_.migrations.size() && trace_.migrations.memcpy[next] == row) {
+            cause = trace_.migrations.cause[next];
+            address = trace_.migrations.address[next++];
+        }
         rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
                     t.globalPid = place.process, t.deviceId = place.gpu,
                     t.contextId = place.context, t.streamId = place.stream,
@@ -187,7 +192,8 @@ void TraceFileWriter::memcpys() {
                     t.copyKind = table.kind[row], t.srcKind = table.sourceMemory[row],
                     t.dstKind = table.destinationMemory[row],
                     t.srcDeviceId = gpuOf(table.sourceDevice[row]),
-                    t.dstDeviceId = gpuOf(table.destinationDevice[row]));
+                    t.dstDeviceId = gpuOf(table.destinationDevice[row]), t.migrationCause = cause,
+                    t.virtualAddress = address);
     }
 }
 

@@ -39,6 +39,12 @@ class TraceFileWriter {
     void kernels();
     void memcpys();
     void memsets();
+    void graphs();
+    void memory();
+    void otherKinds();
+    void recordedTime();
+    void links();
+    void stacks();
     void apiCalls();
     void syncs();
     void ranges();

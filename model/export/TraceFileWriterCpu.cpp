@@ -70,12 +70,16 @@ void TraceFileWriter::apiCalls() {
     constexpr const auto& t = tables::apiCalls;
     auto rows = into(t);
     const ApiTable& table = trace_.apiCalls;
-    for (uint32_t row = 0; row < table.size(); ++row)
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        std::optional<int64_t> stack;  // its own
+        if (table.stack[row] != noIndex && table.isStackLent[row] == 0)
+            stack = int64_t{table.stack[row]} + 1;
         rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
                     t.eventClass = table.isDriver[row],
                     t.globalTid = trace_.threads[table.thread[row]].globalTid,
                     t.correlationId = table.correlation[row], t.nameId = table.name[row],
-                    t.returnValue = table.returnValue[row]);
+                    t.returnValue = table.returnValue[row], t.callchainId = stack);
+    }
 }
 
 /// Waits of streams are joined with the records that they wait for by numbers from 1.
@@ -136,15 +140,18 @@ void TraceFileWriter::ranges() {
         }
         if (table.colorArgb[row] != 0) color = table.colorArgb[row];
         rows.insert(t.start = table.startNs[row], t.end = end,
-                    t.eventType = eventType(table.style[row]), t.textId = table.text[row],
+                    t.eventType = eventType(table.style[row]),
+                    t.text = trace_.strings.at(table.text[row]), t.textId = table.text[row],
                     t.globalTid = thread.globalTid, t.domainId = domain, t.category = category,
                     t.color = color, t.jsonText = known(trace_.strings.at(table.payload[row])));
     }
     for (const auto& [key, number] : domains)
-        rows.insert(t.start = 0, t.eventType = NvtxEventType::DomainName, t.textId = key.second,
+        rows.insert(t.start = 0, t.eventType = NvtxEventType::DomainName,
+                    t.text = trace_.strings.at(key.second), t.textId = key.second,
                     t.globalTid = globalPid(key.first), t.domainId = number);
     for (const auto& [process, domain, category] : categories)
-        rows.insert(t.start = 0, t.eventType = NvtxEventType::CategoryName, t.textId = category,
+        rows.insert(t.start = 0, t.eventType = NvtxEventType::CategoryName,
+                    t.text = trace_.strings.at(category), t.textId = category,
                     t.globalTid = process, t.domainId = domain, t.category = category);
 }
 

@@ -61,7 +61,7 @@ class Writer {
 
     void writeNames() {
         for (const Process& process : trace_.processes)
-            name("process_name", {process.pid, 0}, nameOf(process));
+            name("process_name", {ChromeRows::pidOf(process), 0}, nameOf(process));
         for (uint32_t index = 0; index < trace_.gpus.size(); ++index)
             name("process_name", {ChromeRows::pidOfGpu(index), 0},
                  fmt::format("GPU {} {}", trace_.gpus[index].id, trace_.gpus[index].name));

@@ -15,21 +15,25 @@ namespace lanescope {
 
 namespace {
 
-constexpr bool isWritten(EventKind kind) {
+/// What files of other tools hold, too.
+constexpr bool isForeign(EventKind kind) {
     constexpr std::array kinds{EventKind::Kernel, EventKind::Memcpy, EventKind::Memset,
                                EventKind::Api,    EventKind::Sync,   EventKind::Nvtx};
     return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
-/// Whether it has events that only SQLite files hold.
+}  // namespace
+
 bool isOfSqlite(const Trace& trace) {
     bool hasOthers = trace.memoryEvents.size() + trace.migrations.size() > 0;
     forEachKind([&](auto each) {
         if constexpr (each.origin == kinds::Origin::Recorded)
-            if (!isWritten(each.kind) && each.size(trace) > 0) hasOthers = true;
+            if (!isForeign(each.kind) && each.size(trace) > 0) hasOthers = true;
     });
     return hasOthers;
 }
+
+namespace {
 
 /// Fills a database that was just made.
 Result<void> fill(const Trace& trace, Database database) {
@@ -40,9 +44,6 @@ Result<void> fill(const Trace& trace, Database database) {
 }  // namespace
 
 Result<void> writeTraceFile(const Trace& trace, const std::filesystem::path& path) {
-    if (isOfSqlite(trace))
-        return fail("{} is SQLite already, so it needs no other file: copy it.",
-                    trace.path.string());
     std::filesystem::path partial = path;
     partial += ".partial";
     Result<Database> database = Database::create(partial);

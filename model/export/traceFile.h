@@ -8,11 +8,14 @@
 
 namespace lanescope {
 
-/// Writes a trace that was read from another tool's file as a file of our own, which opens as the
-/// same trace: work on GPUs, calls, waits, ranges, NCCL calls, counters, and what is known beside
-/// them. The file appears when it is whole. Errors: it exists, or cannot be written; the trace has
-/// events that only SQLite files have, so that it comes from one and needs no other. Some million
-/// rows a second; blocks.
+/// Writes a trace that was read from files of other tools, or merged of several, as a file of our
+/// own, which opens as the same trace. What no event is made of, such as overhead of a profiler, is
+/// not written. The file appears when it is whole. Errors: it exists, or cannot be written. Some
+/// million rows a second; blocks.
 Result<void> writeTraceFile(const Trace& trace, const std::filesystem::path& path);
+
+/// Whether the trace has events that only SQLite files have: then it comes from one, and who wants
+/// a file of it had better copy that.
+bool isOfSqlite(const Trace& trace);
 
 }  // namespace lanescope

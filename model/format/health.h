@@ -186,6 +186,10 @@ enum class HealthCode : uint16_t {
     StreamOverlap,
     CoarseTimes,
     NotShown,
+    // Of traces that were merged.
+    ClocksAligned,
+    ClocksNotAligned,
+    ClocksContradicted,
 };
 
 /// A code, what files call it, and what its notes are about.
@@ -298,10 +302,32 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::StreamOverlap, "stream-overlap"},
     HealthCodeName{HealthCode::CoarseTimes, "coarse-times"},
     HealthCodeName{HealthCode::NotShown, "not-shown"},
+    HealthCodeName{HealthCode::ClocksAligned, "clocks-aligned"},
+    HealthCodeName{HealthCode::ClocksNotAligned, "clocks-not-aligned"},
+    HealthCodeName{HealthCode::ClocksContradicted, "clocks-contradicted"},
 };
 
+/// Whether a note of this code is made anew whenever a trace is finished, so that nobody need keep
+/// it.
+constexpr bool isFoundAnew(HealthCode code) {
+    switch (code) {
+        case HealthCode::NoEvents:
+        case HealthCode::EventsNotDrawn:
+        case HealthCode::ProjectionsCut:
+        case HealthCode::Untimed:
+        case HealthCode::IndexDamaged:
+        case HealthCode::IndexNotWritten:
+        case HealthCode::FreesMissing:
+        case HealthCode::FreesUnmatched:
+        case HealthCode::ProcessEndedAbnormally:
+            return true;
+        default:
+            return false;
+    }
+}
+
 /// How many codes there are, `Unknown` included.
-inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::NotShown) + 1;
+inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::ClocksContradicted) + 1;
 
 namespace detail {
 constexpr bool areHealthCodesInOrder() {

@@ -21,18 +21,6 @@ namespace {
 
 constexpr const char* suffix = ".lanescope-index";
 
-std::optional<std::filesystem::path> cacheFolder() {
-    const auto variable = [](const char* name) -> std::filesystem::path {
-        const char* value = std::getenv(name);
-        return value != nullptr ? value : "";
-    };
-    const std::filesystem::path cache = variable("XDG_CACHE_HOME");
-    const std::filesystem::path home = variable("HOME");
-    if (cache.is_absolute()) return cache / "lanescope" / "index";
-    if (home.is_absolute()) return home / ".cache" / "lanescope" / "index";
-    return std::nullopt;
-}
-
 /// The first and the last bytes of the file: the whole header of SQLite, the checksum of gzip.
 /// Nothing if they cannot be read.
 std::optional<uint64_t> endsOf(int file, uint64_t size) {
@@ -60,11 +48,23 @@ uint64_t changesBeside(const std::filesystem::path& trace) {
 
 }  // namespace
 
+std::optional<std::filesystem::path> cacheFolder(std::string_view name) {
+    const auto variable = [](const char* which) -> std::filesystem::path {
+        const char* value = std::getenv(which);
+        return value != nullptr ? value : "";
+    };
+    const std::filesystem::path cache = variable("XDG_CACHE_HOME");
+    const std::filesystem::path home = variable("HOME");
+    if (cache.is_absolute()) return cache / "lanescope" / name;
+    if (home.is_absolute()) return home / ".cache" / "lanescope" / name;
+    return std::nullopt;
+}
+
 std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace) {
     std::vector<std::filesystem::path> paths{trace.string() + suffix};
     std::error_code error;
     const std::filesystem::path absolute = std::filesystem::weakly_canonical(trace, error);
-    const auto folder = cacheFolder();
+    const auto folder = cacheFolder("index");
     if (error || !folder) return paths;
     Fnv1a hash;
     hash.add(absolute.string());

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "model/format/Result.h"
@@ -10,8 +11,12 @@
 
 namespace lanescope {
 
+/// Our folder of that name in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`); it need
+/// not exist. Nothing if the user has none.
+std::optional<std::filesystem::path> cacheFolder(std::string_view name);
+
 /// Where the index of a trace may lie, in the order to look and to write: beside the trace, then in
-/// the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`), if there is one.
+/// the user's cache folder, if there is one.
 std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace);
 
 /// What tells whether an index is of this very file: its size, when it was changed, and a

@@ -40,6 +40,10 @@ std::span<const TraceFormat* const> traceFormats();
 Result<const TraceFormat*> findFormat(TraceSource& source,
                                       std::span<const TraceFormat* const> formats);
 
+/// Fails for a file of a format that is read from first to last and has no tables to ask: one
+/// sentence says how to make one of our own of it. Of everything else others say what it is.
+Result<void> refuseWithoutTables(TraceSource& source);
+
 /// "A Lanescope trace, or an SQLite export of Nsight Systems": what can be opened, for help texts.
 std::string readableFormats();
 /// "*.sqlite *.sqlite.gz ...": what such files are usually called, for file dialogs.

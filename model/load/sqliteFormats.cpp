@@ -2,6 +2,8 @@
 #include "model/load/sqliteFormats.h"
 
 #include "model/load/nvprof/readNvprofTrace.h"
+#include "model/load/rocm/readRocpdTrace.h"
+#include "model/load/rocm/readRpdTrace.h"
 #include "model/load/sqlite/SqliteKind.h"
 #include "model/load/sqlite/readSqliteTrace.h"
 
@@ -31,9 +33,11 @@ Result<void> readNvprof(TraceSource& source, TraceBuilder& builder, const LoadPr
     return readNvprofTrace(**database, builder, source.threads(), progress);
 }
 
-Result<bool> isNsightReport(TraceSource& source) {
-    const std::filesystem::path ending = source.path().extension();
-    return (ending == ".nsys-rep" || ending == ".qdrep") && !source.startsLikeSqlite();
+template <auto readTrace>
+Result<void> readRocm(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    const Result<const Database*> database = source.database();
+    if (!database) return fail(database.error());
+    return readTrace(**database, builder, source.threads(), progress);
 }
 
 }  // namespace
@@ -53,15 +57,15 @@ const TraceFormat nvprofFormat{"nvprof",
                                {".nvprof", ".nvvp"},
                                isOfKind<SqliteKind::Nvprof>,
                                readNvprof};
-const TraceFormat rocmFormat{"rocm",          "a profile of AMD's ROCm",
-                             {".db", ".rpd"}, isOfKind<SqliteKind::Rocm>,
-                             nullptr,         "it cannot be read; traces are of NVIDIA GPUs"};
-const TraceFormat nsightReportFormat{
-    "nsight-report",
-    "a report of Nsight Systems",
-    {".nsys-rep", ".qdrep"},
-    isNsightReport,
-    nullptr,
-    "turn it into a file that can be opened with \"nsys export --type sqlite\""};
+const TraceFormat rocpdFormat{"rocpd",
+                              "a rocpd profile of AMD's ROCm",
+                              {".db"},
+                              isOfKind<SqliteKind::Rocpd>,
+                              readRocm<readRocpdTrace>};
+const TraceFormat rpdFormat{"rpd",
+                            "an RPD profile of AMD's ROCm",
+                            {".rpd"},
+                            isOfKind<SqliteKind::Rpd>,
+                            readRocm<readRpdTrace>};
 
 }  // namespace lanescope

@@ -13,9 +13,9 @@ extern const TraceFormat lanescopeFormat;
 extern const TraceFormat nsightFormat;
 /// What nvprof wrote, which has some tables of the same names with other columns.
 extern const TraceFormat nvprofFormat;
-/// What ROCm's profilers write: rocpd, or RPD before it. It cannot be read.
-extern const TraceFormat rocmFormat;
-/// What `nsys profile` writes. It cannot be read.
-extern const TraceFormat nsightReportFormat;
+/// What ROCm's rocprofv3 and rocprof-sys write.
+extern const TraceFormat rocpdFormat;
+/// What ROCm's RPD writes.
+extern const TraceFormat rpdFormat;
 
 }  // namespace lanescope

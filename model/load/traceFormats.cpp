@@ -9,6 +9,7 @@
 #include "model/load/TraceFormat.h"
 #include "model/load/foreignFormats.h"
 #include "model/load/jsonFormat.h"
+#include "model/load/nsightReport.h"
 #include "model/load/protobufFormats.h"
 #include "model/load/sqliteFormats.h"
 
@@ -16,11 +17,11 @@ namespace lanescope {
 
 namespace {
 
-constexpr std::array knownFormats{&lanescopeFormat, &nsightFormat,         &nvprofFormat,
-                                  &chromeFormat,    &rocmFormat,           &nsightReportFormat,
-                                  &xplaneFormat,    &perfettoFormat,       &nvvpSessionFormat,
-                                  &nvprofLogFormat, &memorySnapshotFormat, &flightRecorderFormat,
-                                  &pickleFormat};
+constexpr std::array knownFormats{&lanescopeFormat,      &nsightFormat,    &nvprofFormat,
+                                  &chromeFormat,         &rocpdFormat,     &rpdFormat,
+                                  &xplaneFormat,         &perfettoFormat,  &nsightReportFormat,
+                                  &nvvpSessionFormat,    &nvprofLogFormat, &memorySnapshotFormat,
+                                  &flightRecorderFormat, &pickleFormat};
 
 /// "a, b or c".
 std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {
@@ -54,6 +55,19 @@ Result<const TraceFormat*> findFormat(TraceSource& source,
     return fail("{} is not a trace: {} neither {}.", source.path().string(),
                 source.isCompressed() ? "what is compressed in it is" : "it is",
                 namesOf(formats, " nor "));
+}
+
+Result<void> refuseWithoutTables(TraceSource& source) {
+    if (source.startsLikeSqlite()) return {};
+    for (const TraceFormat* format : knownFormats) {
+        const Result<bool> isIt = format->recognises(source);
+        if (isIt && *isIt && format->read != nullptr)
+            return fail(
+                "{0} is {1}, whose tables only a trace of our own has: make one with \"lanescope "
+                "import {0}\".",
+                source.path().string(), format->name);
+    }
+    return {};
 }
 
 std::string readableFormats() {

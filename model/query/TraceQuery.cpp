@@ -8,6 +8,7 @@
 #include "model/format/checkSqliteHeader.h"
 #include "model/format/descriptorVfs.h"
 #include "model/format/watchedVfs.h"
+#include "model/load/TraceFormat.h"
 #include "model/load/TraceSource.h"
 #include "model/query/RunningQuery.h"
 #include "model/query/harden.h"
@@ -26,8 +27,9 @@ void TraceQuery::Close::operator()(sqlite3* database) const {
 
 Result<TraceQuery> TraceQuery::open(const std::filesystem::path& path,
                                     const LoadProgress& progress) {
-    const Result<TraceSource> source = TraceSource::open(path, progress);
+    Result<TraceSource> source = TraceSource::open(path, progress);
     if (!source) return fail(source.error());
+    if (const Result<void> has = refuseWithoutTables(*source); !has) return fail(has.error());
     if (source->isCompressed()) {
         const Result<TemporaryFile> unpacked = source->unpacked();
         if (!unpacked) return fail(unpacked.error());

@@ -66,6 +66,8 @@ class tst_TraceFormats : public QObject {
     void whatNobodyKnowsGetsASentence_data();
     void whatNobodyKnowsGetsASentence();
     void aProfileOfNvprofIsNotTakenForAnExport();
+    void aReportIsExportedByItsOwnProgram();
+    void callsOfOtherLibrariesAreRanges();
     void aStreamIsReadTheSamePackedOrNot();
     void helpAndDialogsNameWhatCanBeRead();
 
@@ -126,8 +128,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
                                                       {"no-gpu.sqlite", "nsight-sqlite"},
                                                       {"old.nvprof", "nvprof"},
                                                       {"bookmarks.db", ""},
-                                                      {"results.db", "rocm"},
-                                                      {"newer.db", "rocm"},
+                                                      {"results.db", "rpd"},
+                                                      {"newer.db", "rocpd"},
                                                       {"torch.json", "chrome-json"},
                                                       {"list.json", "chrome-json"},
                                                       {"mid.json", "chrome-json"},
@@ -173,8 +175,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
     if (!format.isEmpty()) expected.push_back(format.toStdString());
     QCOMPARE(takersOf(file.toStdString()), expected);
     const Result<TracePtr> trace = loadTrace(file.toStdString());
-    const QStringList readable{"lanescope",   "nsight-sqlite", "nvprof",
-                               "chrome-json", "xplane",        "perfetto"};
+    const QStringList readable{"lanescope", "nsight-sqlite", "nvprof", "chrome-json",
+                               "rocpd",     "rpd",           "xplane", "perfetto"};
     QCOMPARE(trace.has_value(), readable.contains(format));
     if (!trace) QVERIFY(trace.error().sentence.find(file.toStdString()) != std::string::npos);
 }
@@ -184,17 +186,15 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
     QTest::addColumn<QString>("sentence");
     const QString known =
         "a Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
-        "such as torch.profiler writes, an XPlane profile of JAX or TensorFlow nor a Perfetto "
-        "trace.";
+        "such as torch.profiler writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's "
+        "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace nor a report of Nsight "
+        "Systems.";
     const QString plain = "%1 is not a trace: it is neither " + known;
     const QString packed = "%1 is not a trace: what is compressed in it is neither " + known;
     QTest::newRow("text") << "text" << plain;
     QTest::newRow("packed text") << "text.gz" << packed;
     QTest::newRow("packed nothing") << "empty.gz" << packed;
     QTest::newRow("other tables") << "bookmarks.db" << plain;
-    QTest::newRow("ROCm") << "results.db"
-                          << "%1 is a profile of AMD's ROCm: it cannot be read; traces are of "
-                             "NVIDIA GPUs.";
     QTest::newRow("session of the Visual Profiler")
         << "session.nvvp"
         << "%1 is a session of NVIDIA's Visual Profiler, which holds settings and no data: open "
@@ -215,9 +215,6 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
                             << "%1 is a pickle of Python, whose reading could run anything: have "
                                "the program that wrote it write a trace, as export_chrome_trace of "
                                "torch.profiler does.";
-    QTest::newRow("report") << "run.nsys-rep"
-                            << "%1 is a report of Nsight Systems: turn it into a file that can be "
-                               "opened with \"nsys export --type sqlite\".";
 }
 
 void tst_TraceFormats::whatNobodyKnowsGetsASentence() {
@@ -234,6 +231,71 @@ void tst_TraceFormats::aProfileOfNvprofIsNotTakenForAnExport() {
     const Result<TracePtr> trace = loadTrace(folder_ / "old.nvprof");
     QVERIFY(trace);
     QCOMPARE((*trace)->producer, std::string("nvprof"));
+}
+
+/// With a simulated nsys.
+void tst_TraceFormats::aReportIsExportedByItsOwnProgram() {
+    const fs::path report = folder_ / "run.nsys-rep", exported = folder_ / "run.sqlite";
+    const QByteArray path = qgetenv("PATH");
+    const auto withExporter = [&](const std::string& script) {
+        fs::create_directories(folder_ / "bin");
+        writeFile(folder_ / "bin" / "nsys", "#!/bin/sh\n" + script);
+        fs::permissions(folder_ / "bin" / "nsys", fs::perms::owner_all);
+        qputenv("PATH", QByteArray((folder_ / "bin").c_str()) + ":/usr/bin:/bin");
+    };
+    const auto restore = qScopeGuard([&path] { qputenv("PATH", path); });
+    qputenv("PATH", (folder_ / "nowhere").c_str());
+    const Result<TracePtr> without = loadTrace(report);
+    QVERIFY(!without);
+    QCOMPARE(without.error().sentence,
+             fmt::format("{0} is a report of Nsight Systems, which only its own nsys reads, and "
+                         "there is none in PATH: where there is one, type \"nsys export --type "
+                         "sqlite -o {1} {0}\".",
+                         report.string(), exported.string()));
+    withExporter("exit 3\n");
+    QVERIFY(!loadTrace(report));
+    QVERIFY(!fs::exists(exported));
+    withExporter("sleep 60\n");
+    QElapsedTimer waited;
+    waited.start();
+    const Result<TracePtr> cancelled =
+        loadTrace(report, [](double, std::string_view) { return false; });
+    QVERIFY(!cancelled && waited.elapsed() < 30'000);
+    // It is asked once; then the export lies beside the report.
+    withExporter("test \"$1 $2 $3 $4\" = 'export --type sqlite --output' || exit 1\ncp " +
+                 (folder_ / "nsight.sqlite").string() + " \"$5\"\n");
+    const Result<TracePtr> trace = loadTrace(report);
+    QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
+    QVERIFY(fs::exists(exported));
+    withExporter("exit 3\n");
+    QVERIFY(loadTrace(report));
+}
+
+void tst_TraceFormats::callsOfOtherLibrariesAreRanges() {
+    const fs::path path = folder_ / "mpi.sqlite";
+    makeDatabase(path,
+                 "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+                 "INSERT INTO StringIds VALUES (1, 'MPI_Send'), (2, 'MPI_Allreduce'), (3, 'mine');"
+                 "CREATE TABLE NVTX_EVENTS (start INTEGER, \"end\" INTEGER, eventType INTEGER,"
+                 " globalTid INTEGER, textId INTEGER);"
+                 "INSERT INTO NVTX_EVENTS VALUES (1, 90, 59, 281474976710663, 3);"
+                 "CREATE TABLE MPI_P2P_EVENTS (start INTEGER, \"end\" INTEGER, globalTid INTEGER,"
+                 " textId INTEGER, size INTEGER);"
+                 "INSERT INTO MPI_P2P_EVENTS VALUES (10, 20, 281474976710663, 1, 64);"
+                 "CREATE TABLE MPI_COLLECTIVES_EVENTS (start INTEGER, \"end\" INTEGER,"
+                 " globalTid INTEGER, textId INTEGER);"
+                 "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES (30, 40, 281474976710663, 2);"
+                 "CREATE TABLE MPI_RANKS (globalTid INTEGER, rank INTEGER);"
+                 "INSERT INTO MPI_RANKS VALUES (281474976710663, 5)");
+    const Result<TracePtr> opened = loadTrace(path);
+    QVERIFY(opened);
+    const Trace& trace = **opened;
+    QCOMPARE(trace.nvtx.size(), 3u);
+    QCOMPARE(trace.nameOf(EventRef(EventKind::Nvtx, 0)), std::string("mine"));
+    QCOMPARE(trace.strings.at(trace.nvtx.domain[0]), std::string_view());
+    QCOMPARE(trace.nameOf(EventRef(EventKind::Nvtx, 2)), std::string("MPI_Allreduce"));
+    QCOMPARE(trace.strings.at(trace.nvtx.domain[2]), std::string_view("MPI"));
+    QCOMPARE(trace.processes[0].rank, std::optional<int>(5));
 }
 
 void tst_TraceFormats::aStreamIsReadTheSamePackedOrNot() {
@@ -265,13 +327,14 @@ void tst_TraceFormats::helpAndDialogsNameWhatCanBeRead() {
     QCOMPARE(
         readableFormats(),
         "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
-        "such as torch.profiler writes, an XPlane profile of JAX or TensorFlow, or a Perfetto "
-        "trace");
+        "such as torch.profiler writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's "
+        "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace, or a report of Nsight "
+        "Systems");
     const QStringList patterns = QString::fromStdString(formatPatterns()).split(' ');
     QVERIFY(patterns.contains("*.sqlite") && patterns.contains("*.sqlite.gz"));
     QVERIFY(patterns.contains("*.nvprof") && patterns.contains("*.json.gz"));
     QVERIFY(patterns.contains("*.xplane.pb.gz") && patterns.contains("*.pftrace"));
-    QVERIFY(!patterns.contains("*.nsys-rep") && !patterns.contains("*.pickle"));
+    QVERIFY(patterns.contains("*.nsys-rep") && !patterns.contains("*.pickle"));
     QCOMPARE(patterns.size(), QSet<QString>(patterns.begin(), patterns.end()).size());
 }
 

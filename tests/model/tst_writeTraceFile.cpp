@@ -20,7 +20,7 @@ class tst_writeTraceFile : public QObject {
   private slots:
     void aForeignTraceIsTheSameAsOurs();
     void aFileIsNeverOverwritten();
-    void whatIsSqliteAlreadyIsRefused();
+    void whatIsSqliteAlreadyIsKnown();
 
   private:
     TemporaryFolder folder_;
@@ -86,7 +86,7 @@ void tst_writeTraceFile::aFileIsNeverOverwritten() {
     QVERIFY(fs::exists(folder_ / "other.sqlite.partial"));
 }
 
-void tst_writeTraceFile::whatIsSqliteAlreadyIsRefused() {
+void tst_writeTraceFile::whatIsSqliteAlreadyIsKnown() {
     TraceBuilder builder;
     builder.setPath("run.sqlite");
     const uint32_t process = builder.process(int64_t{1} << 48);
@@ -95,10 +95,15 @@ void tst_writeTraceFile::whatIsSqliteAlreadyIsRefused() {
                                .graph = 5,
                                .stream = builder.stream(process, builder.gpu(0), 1, 7)});
     QVERIFY(builder.finish());
-    const Result<void> written = writeTraceFile(*builder.take(), folder_ / "copy.sqlite");
-    QVERIFY(!written);
-    QCOMPARE(written.error().sentence,
-             std::string("run.sqlite is SQLite already, so it needs no other file: copy it."));
+    const TracePtr trace = builder.take();
+    QVERIFY(isOfSqlite(*trace));
+    QVERIFY(!isOfSqlite(*loaded(traceOf(smallRun()))));
+    // Whoever asks for it all the same, as `merge` does, gets all of it.
+    QVERIFY(writeTraceFile(*trace, folder_ / "copy.sqlite"));
+    const Result<TracePtr> copy = loadTrace(folder_ / "copy.sqlite");
+    QVERIFY(copy);
+    QCOMPARE((*copy)->graphs.size(), 1u);
+    QCOMPARE((*copy)->graphs.graph[0], int64_t{5});
 }
 
 LANESCOPE_TEST(tst_writeTraceFile, NoApplication)

@@ -12,9 +12,9 @@ namespace lanescope::views {
 struct TimelinePlace {
     uint32_t track = noIndex;
     int64_t timeNs = 0;
-    EventRef event;        ///< Invalid for an empty place and for slices that sum up others.
-    TimeRange range;       ///< Of the slice or of the idle gap; empty for neither.
-    bool isIdle = false;   ///< Something is told of the empty place.
+    EventRef event;       ///< Invalid for an empty place and for slices that sum up others.
+    TimeRange range;      ///< Of the slice or of the idle gap; empty for neither.
+    bool isIdle = false;  ///< Something is told of the empty place.
 };
 
 /// What can be done to a slice, an idle gap or an empty place, for the tracks. Each entry names the

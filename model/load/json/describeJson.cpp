@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "model/format/rankInName.h"
 #include "model/load/json/decimalOf.h"
 
 namespace lanescope {
@@ -100,16 +100,7 @@ int rankOf(const TopLevelFacts& facts, const std::filesystem::path& path) {
     const Json distributed = parsed(facts, "distributedInfo");
     if (const std::optional<int64_t> rank = numberIn(distributed, "rank"))
         return *rank >= 0 && *rank < mostRanks ? static_cast<int>(*rank) : -1;
-    const std::string name = path.filename().string();
-    constexpr std::string_view word = "rank";
-    const size_t found = name.find(word);
-    if (found == std::string::npos) return -1;
-    size_t begin = found + word.size();
-    if (begin < name.size() && (name[begin] == '-' || name[begin] == '_')) ++begin;
-    size_t end = begin;
-    while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) ++end;
-    const std::optional<int64_t> rank = decimalOf(name.substr(begin, end - begin), 0);
-    return rank && *rank < mostRanks ? static_cast<int>(*rank) : -1;
+    return rankInName(path.filename().string()).value_or(-1);
 }
 
 void describeJson(const JsonFile& file, JsonGiving& giving) {

@@ -31,6 +31,10 @@ bool isOfRocm(const Database& database) {
     });
 }
 
+bool isOfRpd(const Database& database) {
+    return database.hasTable("rocpd_api") || database.hasTable("rocpd_op");
+}
+
 /// An export of a run without GPU work has none of the tables of events.
 bool isOfNsight(const Database& database) {
     return std::ranges::any_of(tables::eventTables(),
@@ -51,7 +55,7 @@ bool hasOurTables(const Database& database) {
 SqliteKind kindOf(const Database& database) {
     if (database.pragma("application_id") == traceApplicationId) return SqliteKind::Lanescope;
     if (isOfNvprof(database)) return SqliteKind::Nvprof;
-    if (isOfRocm(database)) return SqliteKind::Rocm;
+    if (isOfRocm(database)) return isOfRpd(database) ? SqliteKind::Rpd : SqliteKind::Rocpd;
     if (!isOfNsight(database)) return SqliteKind::Unknown;
     return hasOurTables(database) ? SqliteKind::Lanescope : SqliteKind::Nsight;
 }

@@ -13,7 +13,8 @@ enum class SqliteKind : uint8_t {
     Lanescope,
     Nsight,  ///< An export of Nsight Systems.
     Nvprof,  ///< Its tables of the same names have other columns.
-    Rocm,    ///< What ROCm's profilers write: rocpd, or RPD before it.
+    Rocpd,   ///< What ROCm's rocprofv3 and rocprof-sys write.
+    Rpd,     ///< What ROCm's RPD writes, whose tables begin with the same word.
 };
 
 /// Goes by the mark that our files carry and by the names of tables. O(tables).

@@ -69,8 +69,10 @@ class NvtxReader {
     static constexpr Column rowNumber = tables::rowNumber<tables::NvtxEvents>;
 
     StringIndex nameOfRow() {
-        if (!reader_.isNull(t.text)) return reader_.string(t.text, strings_).value_or(0);
-        return reader_.string(t.textId, strings_).value_or(0);
+        // The number is quicker where there are both.
+        if (!reader_.isNull(t.textId))
+            if (const auto known = reader_.string(t.textId, strings_)) return *known;
+        return reader_.string(t.text, strings_).value_or(0);
     }
 
     void readRow() {

@@ -40,6 +40,7 @@ void readEverything(LoadContext& context) {
     readSyncs(context, directory);
     readEventRecords(context, directory);
     readNvtx(context, directory);
+    readOtherCalls(context, directory);
     readRecordedTime(context, directory);
     readCounters(context, directory);
     // Threads that launched work come first.

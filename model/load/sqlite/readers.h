@@ -48,6 +48,8 @@ void readSyncs(LoadContext& context, FileDirectory& directory);
 void readEventRecords(LoadContext& context, FileDirectory& directory);
 /// NVTX ranges and marks, and with them the NCCL calls.
 void readNvtx(LoadContext& context, FileDirectory& directory);
+/// Calls of MPI and other libraries, once the ranges of NVTX have their names.
+void readOtherCalls(LoadContext& context, FileDirectory& directory);
 
 /// Who recorded the trace, and when: `producer`, `startUtcNs`.
 void readDescription(LoadContext& context);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/format/tables/PageFaults.h"
 #include "model/trace/kinds/OfTable.h"
 #include "model/values/formatValue.h"
 
@@ -61,6 +62,28 @@ struct PageFault : OfTable<EventKind::PageFault, &Trace::pageFaults> {
         }
         details.add("Instruction", std::string(trace.strings.at(table.instruction[row])));
         details.addProcess(table.process[row]);
+    }
+
+    /// Gives all rows as files hold them. `into(table)` takes rows of a table of the file.
+    template <class Into>
+    static void write(const Trace& trace, Into into) {
+        constexpr const auto& c = tables::cpuPageFaults;
+        constexpr const auto& g = tables::gpuPageFaults;
+        auto ofCpu = into(c);
+        auto ofGpus = into(g);
+        const PageFaultTable& table = trace.pageFaults;
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            const int64_t process = trace.processes[table.process[row]].globalPid;
+            if (isOfCpu(trace, row))
+                ofCpu.insert(c.start = table.startNs[row], c.globalPid = process,
+                             c.address = table.address[row],
+                             c.cpuInstruction = table.instruction[row]);
+            else
+                ofGpus.insert(
+                    g.start = table.startNs[row], g.end = table.endNs[row], g.globalPid = process,
+                    g.deviceId = trace.gpus[table.gpu[row]].id, g.address = table.address[row],
+                    g.numberOfPageFaults = table.count[row], g.faultAccessType = table.access[row]);
+        }
     }
 
   private:

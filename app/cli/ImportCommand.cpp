@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/ImportCommand.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/cli/Command.h"
+#include "app/cli/Output.h"
+#include "app/cli/loadForCommand.h"
+#include "app/help/takes.h"
+#include "model/export/traceFile.h"
+#include "model/index/openTrace.h"
+#include "model/load/TraceFormat.h"
+#include "model/merge/rankFiles.h"
+
+namespace lanescope::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ImportOptions {
+    std::vector<std::string> files;
+    std::string folder;
+};
+
+/// "run.sqlite" of "run.json.gz": without the ending that a trace of some tool has.
+fs::path nameFor(const fs::path& file) {
+    std::string name = file.filename().string();
+    const auto cut = [&name](std::string_view ending) {
+        if (name.size() <= ending.size() || !name.ends_with(ending)) return false;
+        name.resize(name.size() - ending.size());
+        return true;
+    };
+    cut(".gz");
+    bool isCut = false;
+    for (const TraceFormat* format : traceFormats())
+        for (const std::string_view ending : format->endings)
+            isCut = isCut || (!ending.empty() && cut(ending));
+    return name + ".sqlite";
+}
+
+/// Says where it went.
+Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) {
+    const fs::path folder = options.folder.empty() ? file.parent_path() : fs::path(options.folder);
+    const fs::path output = folder / nameFor(file);
+    const Result<TracePtr> trace = loadForCommand(file);
+    if (!trace) return fail(trace.error());
+    if (isOfSqlite(**trace))
+        return fail("{} is SQLite already, so it needs no other file: copy it.", file.string());
+    if (const Result<void> written = writeTraceFile(**trace, output); !written)
+        return fail(written.error());
+    if (const Result<void> sound = checkIndex(**trace); !sound) return fail(sound.error());
+    reportHealth(**trace);
+    return output;
+}
+
+/// One that cannot be imported keeps no other from it.
+Result<void> runImport(const ImportOptions& options) {
+    const auto files = filesMeantBy(options.files);
+    if (!files) return fail(files.error());
+    size_t failed = 0;
+    std::string text;
+    for (const fs::path& file : *files) {
+        const Result<fs::path> output = importFile(file, options);
+        if (output)
+            text += output->string() + "\n";
+        else if (++failed, files->size() == 1)
+            return fail(output.error());
+        else
+            reportFailure(output.error());
+    }
+    Result<Output> output = Output::open(std::nullopt, {});
+    output->write(text);
+    if (const Result<void> closed = output->close(); !closed) return closed;
+    if (failed > 0) return fail("{} of {} files could not be imported.", failed, files->size());
+    return {};
+}
+
+}  // namespace
+
+void addImport(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<ImportOptions>();
+    CLI::App* command =
+        app.add_subcommand("import", "Make traces of our own of files of other tools");
+    command->add_option("FILE", options->files, "Traces of other tools, or folders that hold them")
+        ->required();
+    command->add_option("--into", options->folder, "Folder to write to instead of beside each file")
+        ->type_name("FOLDER");
+    command->footer(
+        "Each becomes a file of the same name that ends with .sqlite, whose path is printed. SQL, "
+        "and whatever\nelse reads exports of Nsight Systems, takes it.\n\n"
+        "Examples:\n"
+        "  lanescope import torch.json.gz\n"
+        "  lanescope import traces/ --into imported/");
+    command->callback([options, &exitStatus] {
+        const Result<void> result = runImport(*options);
+        exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
+    });
+}
+
+}  // namespace lanescope::cli

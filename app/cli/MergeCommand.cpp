@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/MergeCommand.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "app/cli/Command.h"
+#include "app/cli/ProgressLine.h"
+#include "app/cli/mergeOptions.h"
+#include "app/help/takes.h"
+#include "model/merge/mergeFiles.h"
+#include "model/merge/rankFiles.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::cli {
+
+namespace {
+
+struct MergeCommandOptions {
+    std::vector<std::string> files;
+    std::string output;
+    MergeWords merge;
+};
+
+Result<std::vector<HealthNote>> runMerge(const MergeCommandOptions& options) {
+    const auto files = filesMeantBy(options.files);
+    if (!files) return fail(files.error());
+    ProgressLine line;
+    return mergeFiles(*files, options.output, options.merge.options(),
+                      [&line](double fraction, std::string_view what) {
+                          line.show(fraction, what);
+                          return true;
+                      });
+}
+
+/// How the clocks were brought together is said where nothing is wrong, too.
+void sayNotes(const std::vector<HealthNote>& notes) {
+    for (const HealthNote& note : notes) {
+        if (note.code == HealthCode::ClocksAligned)
+            say(printable(note.sentence));
+        else if (note.severity != Severity::Info)
+            reportWarning(printable(note.sentence));
+    }
+}
+
+}  // namespace
+
+void addMerge(CLI::App& app, int& exitStatus) {
+    auto options = std::make_shared<MergeCommandOptions>();
+    CLI::App* command = app.add_subcommand("merge", "Make one trace of those of several ranks");
+    command
+        ->add_option("FILE", options->files,
+                     "Traces of one job, of any format, or folders that hold them")
+        ->required();
+    command->add_option("-o,--output", options->output, "File to write")
+        ->type_name("FILE")
+        ->required();
+    addAlign(*command, options->merge);
+    command->footer(
+        "Each process keeps its rank, or gets the one in its file's name, and each GPU gets a "
+        "number of its own.\nThe result is a trace like any other: stats, explain, compare and sql "
+        "take it.\n\n"
+        "Examples:\n"
+        "  lanescope merge rank0.sqlite rank1.sqlite -o job.sqlite\n"
+        "  lanescope merge traces/ --align steps -o job.sqlite");
+    command->callback([options, &exitStatus] {
+        const auto notes = runMerge(*options);
+        if (notes) sayNotes(*notes);
+        exitStatus = notes ? static_cast<int>(exitOk) : reportFailure(notes.error());
+    });
+}
+
+}  // namespace lanescope::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/mergeOptions.h"
+
+#include <array>
+
+#include "app/cli/ProgressLine.h"
+#include "app/help/takes.h"
+#include "model/merge/mergeFiles.h"
+
+namespace lanescope::cli {
+
+MergeOptions MergeWords::options() const {
+    MergeOptions options;
+    constexpr std::array methods{ClockMethod::BaseTime, ClockMethod::Collectives,
+                                 ClockMethod::Steps, ClockMethod::Start};
+    for (const ClockMethod each : methods)
+        if (identifier(each) == method) options.method = each;
+    return options;
+}
+
+void addAlign(CLI::App& command, MergeWords& words) {
+    help::takesOneOf(command.add_option("--align", words.method,
+                                        "By what the clocks of several hosts are brought together: "
+                                        "collectives that their ranks "
+                                        "took part in; steps of the same number; base-time, the "
+                                        "time of day that each file says "
+                                        "it began at; start, the first event of each; auto: "
+                                        "nothing on one host, else the first "
+                                        "of these by which all can be found"),
+                     {"auto", "collectives", "steps", "base-time", "start"})
+        ->capture_default_str();
+}
+
+Result<std::filesystem::path> mergeToLookAt(const std::vector<std::filesystem::path>& files,
+                                            const MergeWords& words) {
+    ProgressLine line;
+    return openableMerge(files, words.options(), [&line](double fraction, std::string_view what) {
+        line.show(fraction, what);
+        return true;
+    });
+}
+
+}  // namespace lanescope::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/format/Result.h"
+#include "model/merge/mergeTraces.h"
+
+namespace lanescope::cli {
+
+/// What `merge` and `view` take to make one trace of several.
+struct MergeWords {
+    std::string method = "auto";
+
+    /// As the model has it.
+    MergeOptions options() const;
+};
+
+/// Adds `--align`.
+void addAlign(CLI::App& command, MergeWords& words);
+
+/// `openableMerge` with its progress on stderr.
+Result<std::filesystem::path> mergeToLookAt(const std::vector<std::filesystem::path>& files,
+                                            const MergeWords& words);
+
+}  // namespace lanescope::cli

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only SQLite files hold: memory, graphs as a whole, Python stacks, links, and when
+// processes recorded.
+#include <optional>
+#include <string_view>
+
+#include "model/export/TraceFileWriter.h"
+#include "model/format/tables/Graphs.h"
+#include "model/format/tables/Links.h"
+#include "model/format/tables/MemoryEvents.h"
+#include "model/format/tables/Recording.h"
+#include "model/format/tables/Stacks.h"
+#include "model/trace/kinds/allKinds.h"
+
+namespace lanescope {
+
+namespace {
+
+std::string_view identifier(LinkKind kind) {
+    switch (kind) {
+        case LinkKind::NvLink:
+            return "nvlink";
+        case LinkKind::Dram:
+            return "dram";
+        case LinkKind::HostCopy:
+            return "host-copy";
+        case LinkKind::Pcie:
+            break;
+    }
+    return "pcie";
+}
+
+std::optional<std::string_view> identifier(LinkDirection direction) {
+    if (direction == LinkDirection::Transmit) return "tx";
+    if (direction == LinkDirection::Receive) return "rx";
+    return std::nullopt;
+}
+
+std::optional<std::string_view> hostMemory(MemoryKind kind) {
+    if (kind == MemoryKind::Pinned || kind == MemoryKind::Pageable) return name(kind);
+    return std::nullopt;
+}
+
+std::optional<int64_t> gpuOrNone(int64_t gpu) {
+    return gpu == noGpuId ? std::nullopt : std::optional(gpu);
+}
+
+}  // namespace
+
+void TraceFileWriter::graphs() {
+    constexpr const auto& t = tables::graphs;
+    auto rows = into(t);
+    const GraphTable& table = trace_.graphs;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const Place place = placeOf(table.stream[row]);
+        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
+                    t.globalPid = place.process, t.deviceId = place.gpu,
+                    t.contextId = place.context, t.streamId = place.stream,
+                    t.correlationId = table.correlation[row], t.graphId = table.graph[row],
+                    t.graphExecId = table.graph[row]);
+    }
+}
+
+/// A pool is told of by rows of its own, so those of memory only say that they are of one.
+void TraceFileWriter::memory() {
+    constexpr int64_t created = 0, destroyed = 2, ofProcess = 1;
+    constexpr const auto& t = tables::memoryEvents;
+    constexpr const auto& p = tables::poolEvents;
+    auto rows = into(t);
+    auto pools = into(p);
+    const auto gpuOf = [this](uint32_t gpu) {
+        return gpu < trace_.gpus.size() ? trace_.gpus[gpu].id : int64_t{-1};
+    };
+    const MemoryEventTable& table = trace_.memoryEvents;
+    for (uint32_t row = 0; row < table.size(); ++row)
+        rows.insert(t.start = table.timeNs[row], t.globalPid = globalPid(table.process[row]),
+                    t.deviceId = gpuOf(table.gpu[row]), t.contextId = 0,
+                    t.address = table.address[row], t.pc = 0, t.bytes = table.bytes[row],
+                    t.memKind = table.kind[row], t.memoryOperationType = table.isFree[row],
+                    t.correlationId = table.correlation[row],
+                    t.localMemoryPoolAddress =
+                        table.isPooled[row] != 0 ? std::optional<int64_t>(0) : std::nullopt);
+    const MemoryPoolTable& sizes = trace_.memoryPools;
+    for (uint32_t row = 0; row < sizes.size(); ++row)
+        pools.insert(p.start = sizes.timeNs[row], p.globalPid = globalPid(sizes.process[row]),
+                     p.deviceId = gpuOf(sizes.gpu[row]), p.address = sizes.address[row],
+                     p.operationType = sizes.bytes[row] == 0 ? destroyed : created,
+                     p.poolType = ofProcess, p.localMemoryPoolSize = sizes.bytes[row]);
+}
+
+/// Kinds that know how files hold them.
+void TraceFileWriter::otherKinds() {
+    const auto rowsOf = [this](const auto& table) { return into(table); };
+    forEachKind([&](auto each) {
+        if constexpr (requires { each.write(trace_, rowsOf); }) each.write(trace_, rowsOf);
+    });
+}
+
+void TraceFileWriter::recordedTime() {
+    constexpr const auto& w = tables::windows;
+    constexpr const auto& g = tables::gaps;
+    auto windows = into(w);
+    auto gaps = into(g);
+    for (const Process& process : trace_.processes) {
+        int64_t number = 0;
+        for (const TimeRange& window : process.windows)
+            windows.insert(w.globalPid = process.globalPid, w.index = number++,
+                           w.startNs = window.startNs, w.endNs = window.endNs);
+        for (const Gap& gap : process.gaps)
+            gaps.insert(g.globalPid = process.globalPid, g.what = gap.what,
+                        g.startNs = gap.range.startNs, g.endNs = gap.range.endNs,
+                        g.count = gap.count);
+    }
+}
+
+void TraceFileWriter::links() {
+    constexpr const auto& t = tables::topology;
+    constexpr const auto& a = tables::affinities;
+    constexpr const auto& p = tables::linkPeaks;
+    auto connections = into(t);
+    auto affinities = into(a);
+    auto peaks = into(p);
+    for (const GpuConnection& each : trace_.interconnect.connections)
+        connections.insert(t.gpuId = each.gpu, t.peerGpuId = each.peer,
+                           t.nvlinkCount = each.nvlinks, t.connection = each.name,
+                           t.abbreviation = each.abbreviation);
+    for (const GpuAffinity& each : trace_.interconnect.affinities)
+        affinities.insert(
+            a.gpuId = each.gpu, a.cpus = each.cpus,
+            a.numaNode = each.numaNode < 0 ? std::nullopt : std::optional<int64_t>(each.numaNode));
+    for (const LinkPeak& each : trace_.interconnect.peaks)
+        peaks.insert(p.kind = identifier(each.kind), p.gpuId = gpuOrNone(each.gpu),
+                     p.peerGpuId = gpuOrNone(each.peer), p.direction = identifier(each.direction),
+                     p.memory = hostMemory(each.memory), p.bytesPerSecond = each.bytesPerSecond,
+                     p.links = each.links, p.generation = each.generation, p.width = each.width,
+                     p.origin = each.origin == PeakOrigin::Measured ? "measured" : "nvml");
+}
+
+void TraceFileWriter::stacks() {
+    constexpr const auto& t = tables::stacks;
+    auto rows = into(t);
+    const StackTable& table = trace_.stacks;
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        std::optional<int64_t> parent, file, line;
+        if (table.parent[row] != noIndex) parent = int64_t{table.parent[row]} + 1;
+        if (table.file[row] != 0) file = table.file[row];
+        if (table.line[row] != 0) line = table.line[row];
+        rows.insert(t.id = int64_t{row} + 1, t.parentId = parent,
+                    t.functionId = table.function[row], t.fileId = file, t.line = line);
+    }
+}
+
+}  // namespace lanescope

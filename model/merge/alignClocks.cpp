@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/merge/alignClocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "model/merge/commonMoments.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr int64_t dayNs = int64_t{86'400} * 1'000'000'000;
+/// Fewer may be chance.
+constexpr uint32_t leastMoments = 3;
+
+/// Puts the times of day of the files into `zeroNs`, from the earliest on; a file that does not
+/// tell begins with the first of the others.
+Result<void> readTimesOfDay(std::span<const TracePtr> traces, bool isAsked, AlignedClocks& out) {
+    int64_t earliest = std::numeric_limits<int64_t>::max(), latest = 0;
+    size_t first = 0, last = 0;
+    for (size_t index = 0; index < traces.size(); ++index) {
+        const int64_t startNs = traces[index]->startUtcNs;
+        out.isTimeOfDayKnown &= startNs > 0;
+        if (startNs <= 0) continue;
+        if (startNs < earliest) first = index;
+        if (startNs > latest) last = index;
+        earliest = std::min(earliest, startNs);
+        latest = std::max(latest, startNs);
+    }
+    const bool isAnyKnown = latest > 0;
+    if (isAnyKnown && isAsked && latest - earliest > dayNs)
+        return fail(
+            "{} was recorded {} days after {}, so they are hardly of one job: ask for \"start\" as "
+            "alignment to see them side by side all the same.",
+            traces[last]->title, (latest - earliest) / dayNs, traces[first]->title);
+    out.startUtcNs = isAnyKnown ? earliest : 0;
+    const int64_t firstEventNs =
+        isAnyKnown ? traces[first]->range.startNs : traces.front()->range.startNs;
+    for (const TracePtr& trace : traces)
+        out.zeroNs.push_back(trace->startUtcNs > 0 ? trace->startUtcNs - earliest
+                                                   : firstEventNs - trace->range.startNs);
+    return {};
+}
+
+void beginTogether(std::span<const TracePtr> traces, const PlacedParts& placed,
+                   AlignedClocks& out) {
+    const int64_t firstNs = traces.front()->range.startNs + out.zeroNs.front();
+    for (size_t index = 0; index < traces.size(); ++index) {
+        AlignedClocks::Clock& clock = out.clocks[placed.parts[index].clock];
+        clock.method = ClockMethod::Start;
+        out.zeroNs[index] = firstNs - traces[index]->range.startNs;
+    }
+}
+
+/// Whether times of day agree as well as anybody can tell; then they are better left alone.
+bool isAsSet(const FittedClock& clock, std::span<const ClockedTrace> traces, uint32_t number) {
+    const auto agrees = [&](int64_t timeNs) {
+        return std::abs(clock.map.at(timeNs) - timeNs) <= clock.errorNs;
+    };
+    return std::all_of(traces.begin(), traces.end(), [&](const ClockedTrace& each) {
+        return each.clock != number || (agrees(each.trace->range.startNs + each.zeroNs) &&
+                                        agrees(each.trace->range.endNs + each.zeroNs));
+    });
+}
+
+/// Whether each clock is found by these moments; then they count.
+bool takeFit(const std::vector<CommonMoment>& moments, ClockMethod method,
+             std::span<const ClockedTrace> traces, AlignedClocks& out) {
+    const ClockFit fit = fitClocks(static_cast<uint32_t>(out.clocks.size()), moments);
+    for (size_t clock = 1; clock < fit.clocks.size(); ++clock)
+        if (fit.clocks[clock].moments < leastMoments) return false;
+    for (uint32_t number = 1; number < fit.clocks.size(); ++number) {
+        const FittedClock& from = fit.clocks[number];
+        AlignedClocks::Clock& to = out.clocks[number];
+        to = {method, from.map, from.errorNs, from.moments, false, from.slackNs};
+        to.isAsSet = out.isTimeOfDayKnown && isAsSet(from, traces, number);
+        if (to.isAsSet) to.map = {};
+    }
+    out.causalMoments = fit.causalMoments;
+    out.violations = fit.violations;
+    return true;
+}
+
+}  // namespace
+
+Result<AlignedClocks> alignClocks(std::span<const TracePtr> traces, const PlacedParts& placed,
+                                  std::optional<ClockMethod> method) {
+    AlignedClocks out;
+    out.clocks.resize(placed.clocks.size());
+    const bool isByStart = method == ClockMethod::Start;
+    if (auto read = readTimesOfDay(traces, !isByStart, out); !read) return fail(read.error());
+    if (isByStart) {
+        beginTogether(traces, placed, out);
+        return out;
+    }
+    std::vector<ClockedTrace> clocked;
+    for (size_t index = 0; index < traces.size(); ++index)
+        clocked.push_back({traces[index].get(), placed.parts[index].clock, out.zeroNs[index]});
+    if (method == ClockMethod::BaseTime || placed.clocks.size() < 2) return out;
+    if (!method || method == ClockMethod::Collectives)
+        if (takeFit(commonCollectives(clocked), ClockMethod::Collectives, clocked, out)) return out;
+    if (!method || method == ClockMethod::Steps)
+        if (takeFit(commonSteps(clocked), ClockMethod::Steps, clocked, out)) return out;
+    if (method)
+        return fail(
+            "These traces share too few {} to bring their clocks together by them: leave out "
+            "--align, or ask for \"base-time\" or \"start\".",
+            *method == ClockMethod::Steps ? "steps" : "collectives");
+    return out;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/merge/commonMoments.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "model/steps/StepSelection.h"
+
+namespace lanescope {
+
+namespace {
+
+/// More tell nothing new.
+constexpr size_t mostMoments = 4000;
+
+/// One rank's part in a collective.
+struct Part {
+    std::string operation;
+    uint64_t communicator = 0;
+    int64_t number = -1;  ///< NCCL's; -1 if it told none.
+    int64_t bytes = -1;
+    uint32_t rank = 0;  ///< Number of the process among all of the traces.
+    Sighting sighting;
+};
+
+/// Whether nobody can end it before all have begun: each rank needs something of every other.
+bool needsAll(std::string_view operation) {
+    constexpr std::array<std::string_view, 5> operations{"AllReduce", "AllGather", "ReduceScatter",
+                                                         "AlltoAll", "AlltoAllv"};
+    return std::find(operations.begin(), operations.end(), operation) != operations.end();
+}
+
+std::vector<Part> partsOf(std::span<const ClockedTrace> traces) {
+    std::vector<Part> parts;
+    uint32_t firstProcess = 0;
+    for (const ClockedTrace& each : traces) {
+        const Trace& trace = *each.trace;
+        for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
+            const NcclFacts facts = trace.nccl.facts[row];
+            const std::string_view operation = trace.strings.at(trace.nccl.operation[row]);
+            // A message has two ends only, and work that several calls share ends for all of them.
+            if (facts.operationCount == 0 || facts.isCaptured ||
+                trace.nccl.communicator[row] == 0 || !needsAll(operation))
+                continue;
+            const uint32_t thread = trace.nvtx.thread[trace.nccl.nvtx[row]];
+            parts.push_back(
+                {std::string(operation),
+                 trace.nccl.communicator[row],
+                 facts.sequence,
+                 trace.nccl.bytes[row],
+                 firstProcess + trace.threads[thread].process,
+                 {each.clock, facts.gpu.startNs + each.zeroNs, facts.gpu.endNs + each.zeroNs}});
+        }
+        firstProcess += static_cast<uint32_t>(trace.processes.size());
+    }
+    return parts;
+}
+
+/// Gives those of one operation of a communicator the number that each is of its rank, if all ranks
+/// have as many, of the same sizes in the same order. `parts` are by rank and time.
+bool number(std::span<Part> parts) {
+    std::vector<int64_t> sizes;
+    size_t place = 0;
+    for (size_t at = 0; at < parts.size(); ++at) {
+        const bool isNewRank = at == 0 || parts[at].rank != parts[at - 1].rank;
+        if (isNewRank && at > 0 && place != sizes.size()) return false;
+        if (isNewRank) place = 0;
+        if (parts[at].rank == parts.front().rank)
+            sizes.push_back(parts[at].bytes);
+        else if (place >= sizes.size() || sizes[place] != parts[at].bytes)
+            return false;
+        parts[at].number = static_cast<int64_t>(place++);
+    }
+    return place == sizes.size();
+}
+
+bool isOfSeveralClocks(const CommonMoment& moment) {
+    return std::any_of(moment.sightings.begin(), moment.sightings.end(), [&](const Sighting& each) {
+        return each.clock != moment.sightings.front().clock;
+    });
+}
+
+/// A collective, while its ranks are found.
+struct Collected {
+    CommonMoment moment{.sightings = {}, .isCausal = true};
+    std::set<uint32_t> ranks;
+    bool isCalledTwice = false;  ///< By one rank: these are two, of which nobody knows which.
+};
+
+/// Every so many, so that not too many are left.
+std::vector<CommonMoment> thinned(std::vector<CommonMoment> moments) {
+    if (moments.size() <= mostMoments) return moments;
+    std::vector<CommonMoment> kept;
+    for (size_t i = 0; i < mostMoments; ++i)
+        kept.push_back(std::move(moments[i * moments.size() / mostMoments]));
+    return kept;
+}
+
+/// The number at the end of a name: 12 of "ProfilerStep#12".
+std::optional<int64_t> numberAtEnd(std::string_view name) {
+    size_t begin = name.size();
+    while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1])) != 0) --begin;
+    int64_t value = 0;
+    const auto [end, error] =
+        std::from_chars(name.data() + begin, name.data() + name.size(), value);
+    if (begin == name.size() || error != std::errc()) return std::nullopt;
+    return value;
+}
+
+}  // namespace
+
+std::vector<CommonMoment> commonCollectives(std::span<const ClockedTrace> traces) {
+    std::vector<Part> parts = partsOf(traces);
+    const auto ofOne = [](const Part& part) { return std::tie(part.communicator, part.operation); };
+    std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) {
+        return std::tuple(ofOne(a), a.rank, a.sighting.beginNs) <
+               std::tuple(ofOne(b), b.rank, b.sighting.beginNs);
+    });
+    std::vector<CommonMoment> moments;
+    for (auto begin = parts.begin(); begin != parts.end();) {
+        const auto end = std::find_if(
+            begin, parts.end(), [&](const Part& part) { return ofOne(part) != ofOne(*begin); });
+        const bool isNumbered =
+            std::all_of(begin, end, [](const Part& part) { return part.number >= 0; });
+        if (isNumbered || number({begin, end})) {
+            std::map<int64_t, Collected> byNumber;
+            for (auto part = begin; part != end; ++part) {
+                Collected& collected = byNumber[part->number];
+                collected.isCalledTwice |= !collected.ranks.insert(part->rank).second;
+                collected.moment.sightings.push_back(part->sighting);
+            }
+            for (auto& [unused, each] : byNumber)
+                if (!each.isCalledTwice && isOfSeveralClocks(each.moment))
+                    moments.push_back(std::move(each.moment));
+        }
+        begin = end;
+    }
+    std::sort(moments.begin(), moments.end(), [](const CommonMoment& a, const CommonMoment& b) {
+        return a.sightings.front().endNs < b.sightings.front().endNs;
+    });
+    return thinned(std::move(moments));
+}
+
+std::vector<CommonMoment> commonSteps(std::span<const ClockedTrace> traces) {
+    std::map<std::pair<std::string, int64_t>, CommonMoment> byNumber;
+    for (const ClockedTrace& each : traces) {
+        const Result<RunSteps> steps = findSteps(*each.trace, {.keepsWarmUp = true});
+        if (!steps || steps->source == StepSource::WholeRun) continue;
+        for (const WorkerSteps& worker : steps->workers)
+            for (const StepSpan& step : worker.steps) {
+                const int64_t timeNs = step.range.startNs + each.zeroNs;
+                const int64_t number = numberAtEnd(step.name).value_or(step.number);
+                byNumber[{steps->pattern, number}].sightings.push_back(
+                    {each.clock, timeNs, timeNs});
+            }
+    }
+    std::vector<CommonMoment> moments;
+    for (auto& [unused, moment] : byNumber)
+        if (isOfSeveralClocks(moment)) moments.push_back(std::move(moment));
+    return thinned(std::move(moments));
+}
+
+}  // namespace lanescope

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/merge/fitClocks.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// A trace that is to become a part of another, and the clock that its times are of.
+struct ClockedTrace {
+    const Trace* trace = nullptr;
+    uint32_t clock = 0;
+    int64_t zeroNs = 0;  ///< When its time 0 was, by that clock.
+};
+
+/// The collectives in which processes of several clocks took part, as far as their work on the GPU
+/// is known: by communicator, operation and NCCL's number; where there are no numbers the n-th of
+/// each, if all have as many of the same sizes. Evenly chosen if they are very many. O(n log n) in
+/// the NCCL calls.
+std::vector<CommonMoment> commonCollectives(std::span<const ClockedTrace> traces);
+
+/// The beginnings of steps that have the same number on several clocks. O(n log n).
+std::vector<CommonMoment> commonSteps(std::span<const ClockedTrace> traces);
+
+}  // namespace lanescope

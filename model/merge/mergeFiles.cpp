@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/merge/mergeFiles.h"
+
+#include <algorithm>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "model/export/traceFile.h"
+#include "model/format/Fnv1a.h"
+#include "model/format/orNoMemory.h"
+#include "model/index/indexPath.h"
+#include "model/index/openTrace.h"
+#include "model/merge/rankFiles.h"
+
+namespace lanescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Shares of the progress.
+constexpr double opened = 0.7, merged = 0.85;
+/// Merged traces that are kept for looking at.
+constexpr size_t mostKept = 8;
+
+int lowestRank(const Trace& trace) {
+    int lowest = std::numeric_limits<int>::max();
+    for (const Process& process : trace.processes)
+        if (process.rank) lowest = std::min(lowest, *process.rank);
+    return lowest;
+}
+
+Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files,
+                                      const LoadProgress& progress) {
+    std::vector<TracePtr> traces;
+    const auto share = opened / static_cast<double>(files.size());
+    for (size_t index = 0; index < files.size(); ++index) {
+        const auto begin = share * static_cast<double>(index);
+        Result<TracePtr> trace =
+            openTrace(files[index], {}, partOf(progress, begin, begin + share));
+        if (!trace) return fail(trace.error());
+        traces.push_back(std::move(*trace));
+    }
+    std::stable_sort(traces.begin(), traces.end(), [](const TracePtr& a, const TracePtr& b) {
+        return lowestRank(*a) < lowestRank(*b);
+    });
+    return traces;
+}
+
+Result<std::vector<HealthNote>> merge(std::span<const fs::path> files, const fs::path& output,
+                                      const MergeOptions& options, const LoadProgress& progress) {
+    if (files.size() < 2)
+        return fail("Merging takes two traces or more, and there {}.",
+                    files.empty() ? "is none" : "is only " + files.front().string());
+    std::error_code error;
+    if (fs::exists(output, error))
+        return fail("{} exists: choose another name, or remove it.", output.string());
+    Result<std::vector<TracePtr>> traces = openAll(files, progress);
+    if (!traces) return fail(traces.error());
+    const auto isWanted = [&progress](double fraction, std::string_view what) {
+        return !progress || progress(fraction, what);
+    };
+    const auto cancelled = [&output] {
+        return fail("Merging to {} was cancelled.", output.string());
+    };
+    if (!isWanted(opened, "merging")) return cancelled();
+    Result<TraceBuilder> builder = mergeTraces(*traces, options);
+    if (!builder) return fail(builder.error());
+    for (const TracePtr& trace : *traces)
+        if (const Result<void> sound = checkIndex(*trace); !sound) return fail(sound.error());
+    traces->clear();
+    builder->setPath(output);
+    if (!isWanted(merged, "writing the trace")) return cancelled();
+    if (const Result<void> written = writeTraceFile(builder->trace(), output); !written)
+        return fail(written.error());
+    return builder->trace().health;
+}
+
+void removeOld(const fs::path& folder, const fs::path& newest) {
+    std::vector<std::pair<fs::file_time_type, fs::path>> kept;
+    std::error_code error;
+    for (fs::directory_iterator each(folder, error), end; !error && each != end;
+         each.increment(error)) {
+        std::error_code ignored;
+        if (each->path() != newest && each->path().extension() == ".sqlite")
+            kept.emplace_back(each->last_write_time(ignored), each->path());
+    }
+    std::sort(kept.rbegin(), kept.rend());
+    for (size_t index = mostKept - 1; index < kept.size(); ++index) {
+        (void)removeIndexes(kept[index].second);  // what stays is removed with the next
+        fs::remove(kept[index].second, error);
+    }
+}
+
+}  // namespace
+
+Result<std::vector<HealthNote>> mergeFiles(std::span<const fs::path> files, const fs::path& output,
+                                           const MergeOptions& options,
+                                           const LoadProgress& progress) {
+    return orNoMemory(output, [&] { return merge(files, output, options, progress); });
+}
+
+std::optional<fs::path> keptMerge(std::span<const fs::path> files, const MergeOptions& options) {
+    const std::optional<fs::path> folder = cacheFolder("merged");
+    if (!folder) return std::nullopt;
+    Fnv1a hash;
+    for (const fs::path& file : files) {
+        const std::optional<SourceKey> key = sourceKeyOf(file);
+        std::error_code error;
+        if (!key) return std::nullopt;
+        hash.add(fs::weakly_canonical(file, error).string());
+        for (const auto part :
+             {static_cast<int64_t>(key->bytes), key->modifiedNs, key->fingerprint})
+            hash.add(static_cast<uint64_t>(part));
+    }
+    hash.add(static_cast<uint64_t>(options.method ? static_cast<int>(*options.method) + 1 : 0));
+    return *folder / fmt::format("{}-traces-{:016x}.sqlite", files.size(), hash.value());
+}
+
+Result<fs::path> openableMerge(std::span<const fs::path> files, const MergeOptions& options,
+                               const LoadProgress& progress) {
+    const std::optional<fs::path> path = keptMerge(files, options);
+    if (!path) {
+        for (const fs::path& file : files)
+            if (!sourceKeyOf(file)) return fail("Cannot read {}.", file.string());
+        return fail("There is no folder for caches; name a file with lanescope merge -o FILE.");
+    }
+    std::error_code error;
+    if (fs::exists(*path, error)) return *path;
+    fs::create_directories(path->parent_path(), error);
+    removeOld(path->parent_path(), *path);
+    const auto notes = mergeFiles(files, *path, options, progress);
+    if (!notes) return fail(notes.error());
+    return *path;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/merge/mergeTraces.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/build/noteWhatIsMissing.h"
+#include "model/format/rankInName.h"
+#include "model/merge/alignClocks.h"
+#include "model/merge/placeParts.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+std::string_view plural(ClockMethod method) {
+    return method == ClockMethod::Steps ? "steps" : "collectives";
+}
+
+/// What stands beside the events of several traces, put together.
+class Descriptions {
+  public:
+    Descriptions(std::span<const TracePtr> traces, const PlacedParts& placed,
+                 const AlignedClocks& clocks, TraceBuilder& builder)
+        : traces_(traces), placed_(placed), clocks_(clocks), builder_(builder) {}
+
+    void write(const std::vector<PartPlacement>& placements) {
+        describeRun();
+        for (size_t index = 0; index < traces_.size(); ++index)
+            takeFrom(*traces_[index], placements[index],
+                     clocks_.clocks[placed_.parts[index].clock]);
+        for (const auto& [name, count] : counts_) builder_.count(name, count.first, count.second);
+        noteClocks();
+    }
+
+  private:
+    void describeRun() {
+        TraceDescription& whole = builder_.description();
+        whole.facts = traces_.front()->facts;
+        whole.facts.hosts = placed_.hosts;
+        for (const TracePtr& trace : traces_) {
+            if (whole.producer.find(trace->producer) == std::string::npos)
+                whole.producer += (whole.producer.empty() ? "" : " and ") + trace->producer;
+            if (trace->facts.host != whole.facts.host) whole.facts.host.clear();
+            if (trace != traces_.front()) takeSamplers(*trace);
+        }
+    }
+
+    void takeSamplers(const Trace& trace) {
+        for (SamplerFacts sampler : trace.facts.samplers) {
+            if (sampler.host.empty()) sampler.host = trace.facts.host;
+            builder_.description().facts.samplers.push_back(std::move(sampler));
+        }
+    }
+
+    void takeFrom(const Trace& part, const PartPlacement& placement,
+                  const AlignedClocks::Clock& clock) {
+        TraceDescription& whole = builder_.description();
+        const auto gpuId = [&](int64_t id) {
+            for (size_t gpu = 0; gpu < part.gpus.size(); ++gpu)
+                if (part.gpus[gpu].id == id) return placement.gpuIds[gpu];
+            return noGpuId;
+        };
+        for (GpuFacts facts : part.gpuFacts) {
+            facts.gpu = gpuId(facts.gpu);
+            const bool isKnown =
+                std::any_of(whole.gpuFacts.begin(), whole.gpuFacts.end(),
+                            [&facts](const GpuFacts& each) { return each.gpu == facts.gpu; });
+            if (facts.gpu != noGpuId && !isKnown) whole.gpuFacts.push_back(std::move(facts));
+        }
+        takeLinks(part.interconnect, gpuId);
+        for (const EventCount& count : part.counts) {
+            auto& [total, untimed] = counts_[count.name];
+            total += count.total;
+            untimed += count.untimed;
+        }
+        for (HealthNote note : part.health) takeNote(std::move(note), part, placement);
+        for (size_t index = 0; index < part.processes.size(); ++index)
+            describeProcess(builder_.processes()[builder_.process(placement.globalPids[index])],
+                            part, clock);
+    }
+
+    template <class GpuId>
+    void takeLinks(const Interconnect& from, GpuId gpuId) {
+        Interconnect& to = builder_.description().interconnect;
+        const auto take = [&](auto& list, auto each, bool isOfPair) {
+            each.gpu = gpuId(each.gpu);
+            if constexpr (requires { each.peer; })
+                if (isOfPair) each.peer = gpuId(each.peer);
+            const bool isThere = std::find(list.begin(), list.end(), each) != list.end();
+            if (each.gpu != noGpuId && !isThere) list.push_back(std::move(each));
+        };
+        for (const LinkPeak& each : from.peaks) take(to.peaks, each, each.peer != noGpuId);
+        for (const GpuConnection& each : from.connections) take(to.connections, each, true);
+        for (const GpuAffinity& each : from.affinities) take(to.affinities, each, false);
+        std::erase_if(to.connections,
+                      [](const GpuConnection& each) { return each.peer == noGpuId; });
+    }
+
+    void takeNote(HealthNote note, const Trace& part, const PartPlacement& placement) {
+        if (isFoundAnew(note.code)) return;
+        for (size_t index = 0; index < part.processes.size(); ++index)
+            if (note.globalPid == part.processes[index].globalPid) {
+                note.globalPid = placement.globalPids[index];
+                break;
+            }
+        if (note.timeNs) note.timeNs = placement.clock.at(*note.timeNs);
+        const auto& notes = builder_.trace().health;
+        if (std::find(notes.begin(), notes.end(), note) == notes.end())
+            builder_.note(std::move(note));
+    }
+
+    void describeProcess(Process& process, const Trace& part, const AlignedClocks::Clock& clock) {
+        if (!process.rank && part.processes.size() == 1) process.rank = rankInName(part.title);
+        if (process.facts.host.empty()) process.facts.host = part.facts.host;
+        const auto say = [&process](const char* name, std::string value) {
+            process.facts.others.push_back({name, std::move(value)});
+        };
+        say("file", part.title);
+        say("clock.method", std::string(identifier(clock.method)));
+        if (clock.errorNs < 0) return;
+        say("clock.offsetNs", fmt::format("{}", clock.map.offsetNs));
+        say("clock.driftPpm", fmt::format("{:.4f}", clock.map.driftNsPerNs * 1e6));
+        say("clock.errorNs", fmt::format("{}", clock.errorNs));
+    }
+
+    void noteClocks() {
+        const auto& names = placed_.clocks;
+        const bool isByStart = clocks_.clocks.front().method == ClockMethod::Start;
+        if (isByStart && traces_.size() > 1)
+            builder_.note({Severity::Warning, HealthCode::ClocksNotAligned,
+                           "The files were laid side by side by their first events: their times "
+                           "say nothing of each other."});
+        uint32_t unknown = 0;
+        for (size_t clock = 1; clock < names.size() && !isByStart; ++clock)
+            unknown += noteClock(names.front(), names[clock], clocks_.clocks[clock]) ? 0 : 1;
+        if (unknown > 0)
+            builder_.note(
+                {Severity::Warning, HealthCode::ClocksNotAligned,
+                 clocks_.isTimeOfDayKnown
+                     ? fmt::format(
+                           "The clocks of {} files or hosts were not brought together: they "
+                           "share no collectives or steps, so their times are as good as "
+                           "their clocks were set.",
+                           unknown + 1)
+                     : "Some files do not say when they began and share no collectives or steps "
+                       "with others: they are laid where the first file begins."});
+        if (clocks_.violations > 0)
+            builder_.note({Severity::Warning, HealthCode::ClocksContradicted,
+                           fmt::format("In {} of {} collectives a rank still ends before the last "
+                                       "one begins, which cannot be: clocks were set or ran "
+                                       "unevenly, or files do not belong together.",
+                                       clocks_.violations, clocks_.causalMoments),
+                           std::nullopt, std::nullopt, clocks_.violations});
+    }
+
+    /// False if nothing is known of it.
+    bool noteClock(const std::string& reference, const std::string& name,
+                   const AlignedClocks::Clock& clock) {
+        if (clock.errorNs < 0) return false;
+        std::string sentence =
+            clock.isAsSet
+                ? fmt::format("The clock of {} agrees with that of {}, by {} {}: within {}.", name,
+                              reference, clock.moments, plural(clock.method),
+                              formatDuration(clock.errorNs))
+                : fmt::format(
+                      "The clock of {} was brought to that of {} by {} {}: {}{} and {:+.3f} "
+                      "ppm, within {}.",
+                      name, reference, clock.moments, plural(clock.method),
+                      clock.map.offsetNs < 0 ? "-" : "+",
+                      formatDuration(std::abs(clock.map.offsetNs)), clock.map.driftNsPerNs * 1e6,
+                      formatDuration(clock.errorNs));
+        builder_.note({Severity::Info, HealthCode::ClocksAligned, std::move(sentence), std::nullopt,
+                       std::nullopt, clock.moments});
+        return true;
+    }
+
+    std::span<const TracePtr> traces_;
+    const PlacedParts& placed_;
+    const AlignedClocks& clocks_;
+    TraceBuilder& builder_;
+    std::map<std::string, std::pair<int64_t, int64_t>> counts_;
+};
+
+/// From the times of each trace to those of the whole, which begins with the first of them.
+std::vector<PartPlacement> placementsOf(std::span<const TracePtr> traces, PlacedParts& placed,
+                                        AlignedClocks& clocks) {
+    std::vector<PartPlacement> placements;
+    int64_t wholeZeroNs = std::numeric_limits<int64_t>::max();
+    for (size_t index = 0; index < traces.size(); ++index) {
+        PlacedParts::Part& part = placed.parts[index];
+        ClockMap map = clocks.clocks[part.clock].map;
+        map.originNs -= clocks.zeroNs[index];
+        map.offsetNs += clocks.zeroNs[index];
+        wholeZeroNs = std::min(wholeZeroNs, map.at(0));
+        placements.push_back({map, part.globalPids, part.gpuIds});
+    }
+    for (PartPlacement& placement : placements) placement.clock.offsetNs -= wholeZeroNs;
+    if (clocks.startUtcNs > 0) clocks.startUtcNs += wholeZeroNs;
+    return placements;
+}
+
+}  // namespace
+
+std::string_view identifier(ClockMethod method) {
+    switch (method) {
+        case ClockMethod::BaseTime:
+            return "base-time";
+        case ClockMethod::Collectives:
+            return "collectives";
+        case ClockMethod::Steps:
+            return "steps";
+        case ClockMethod::Start:
+            break;
+    }
+    return "start";
+}
+
+Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOptions& options,
+                                 const std::stop_token& stop) {
+    if (traces.empty()) return fail("There is no trace to merge.");
+    Result<PlacedParts> placed = placeParts(traces);
+    if (!placed) return fail(placed.error());
+    Result<AlignedClocks> clocks = alignClocks(traces, *placed, options.method);
+    if (!clocks) return fail(clocks.error());
+    const std::vector<PartPlacement> placements = placementsOf(traces, *placed, *clocks);
+    TraceBuilder builder(std::make_shared<LargeMemory>());
+    for (size_t index = 0; index < traces.size(); ++index)
+        if (!builder.addTrace(*traces[index], placements[index]))
+            return fail(
+                "With {} the merged trace would be larger than a trace can be: merge fewer.",
+                traces[index]->path.string());
+    builder.description().startUtcNs = clocks->startUtcNs;
+    Descriptions(traces, *placed, *clocks, builder).write(placements);
+    if (!builder.finish(options.threads, stop)) return fail("Merging was cancelled.");
+    return builder;
+}
+
+}  // namespace lanescope

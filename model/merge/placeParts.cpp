@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/merge/placeParts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "model/format/GlobalId.h"
+
+namespace lanescope {
+
+namespace {
+
+/// As many as packed ids have numbers for.
+constexpr size_t mostHosts = 128;
+
+/// A GPU of the whole.
+struct PlacedGpu {
+    int64_t id = 0;
+    std::string uuid, busLocation;
+    int64_t numberThere = 0;  ///< On its host.
+    bool hasWork = false;     ///< Of some part.
+};
+
+class Placer {
+  public:
+    explicit Placer(std::span<const TracePtr> traces) : traces_(traces) {}
+
+    Result<PlacedParts> place() {
+        for (size_t index = 0; index < traces_.size(); ++index) {
+            PlacedParts::Part& part = out_.parts.emplace_back();
+            part.clock = clockOf(index);
+            placeProcesses(index, part);
+            placeGpus(index, part);
+        }
+        if (numbers_.size() > mostHosts)
+            return fail(
+                "These traces have processes of {} hosts, and one trace can hold those of {}: "
+                "merge fewer.",
+                numbers_.size(), mostHosts);
+        std::set<std::string> names;
+        for (const std::string& name : numbers_) names.insert(name);
+        if (names.size() > 1)
+            for (size_t number = 0; number < numbers_.size(); ++number)
+                out_.hosts.push_back({static_cast<int64_t>(number), numbers_[number]});
+        return std::move(out_);
+    }
+
+  private:
+    /// What a machine is told from others by; empty if the file does not say.
+    static std::string keyOf(const Trace& trace, const Process& process) {
+        const std::string& host =
+            process.facts.host.empty() ? trace.facts.host : process.facts.host;
+        return process.facts.bootId.empty() ? host : host + " " + process.facts.bootId;
+    }
+
+    /// A trace of several hosts has brought their clocks together already.
+    uint32_t clockOf(size_t index) {
+        const Trace& trace = *traces_[index];
+        std::set<std::string> keys;
+        for (const Process& process : trace.processes) keys.insert(hostOf(trace, process));
+        const bool isKnown = keys.size() == 1 && !keys.begin()->empty() && trace.startUtcNs > 0;
+        const std::string key = isKnown ? *keys.begin() : "\n" + std::to_string(index);
+        const auto [found, isNew] =
+            clocks_.try_emplace(key, static_cast<uint32_t>(out_.clocks.size()));
+        if (isNew) {
+            const bool isNamed = keys.size() == 1 && !trace.facts.host.empty();
+            out_.clocks.push_back(isNamed ? trace.facts.host : trace.title);
+        }
+        return found->second;
+    }
+
+    static std::string hostOf(const Trace& trace, const Process& process) {
+        for (const HostName& each : trace.facts.hosts)
+            if (each.number == static_cast<int64_t>(lanescope::hostOf(process.globalPid)))
+                return each.name;
+        return keyOf(trace, process);
+    }
+    /// Files that do not name their host are each of their own, as far as anybody knows.
+    std::string machineOf(size_t index, const Process& process) const {
+        const Trace& trace = *traces_[index];
+        const std::string key = hostOf(trace, process);
+        return key.empty() ? "\n" + std::to_string(out_.parts[index].clock) : key;
+    }
+    std::string nameOf(size_t index, const Process& process) const {
+        const Trace& trace = *traces_[index];
+        for (const HostName& each : trace.facts.hosts)
+            if (each.number == static_cast<int64_t>(lanescope::hostOf(process.globalPid)))
+                return each.name;
+        if (!process.facts.host.empty()) return process.facts.host;
+        return trace.facts.host.empty() ? trace.title : trace.facts.host;
+    }
+
+    /// Processes of one machine have one number, but those of containers may have the same PID:
+    /// then the second gets another number of the same name.
+    void placeProcesses(size_t index, PlacedParts::Part& part) {
+        std::map<std::string, uint32_t> numberOf;  // of this part
+        for (const Process& process : traces_[index]->processes) {
+            const std::string machine = machineOf(index, process);
+            if (!numberOf.contains(machine)) {
+                uint32_t number = 0;
+                while (number < numbers_.size() &&
+                       (machines_[number] != machine || isTaken(index, machine, number)))
+                    ++number;
+                if (number == numbers_.size()) {
+                    numbers_.push_back(nameOf(index, process));
+                    machines_.push_back(machine);
+                }
+                numberOf[machine] = number;
+            }
+            const int64_t id = globalPid(process.pid, numberOf[machine]);
+            taken_.insert(id);
+            part.globalPids.push_back(id);
+        }
+    }
+
+    bool isTaken(size_t index, const std::string& machine, uint32_t number) const {
+        const auto& processes = traces_[index]->processes;
+        return std::any_of(processes.begin(), processes.end(), [&](const Process& process) {
+            return machineOf(index, process) == machine &&
+                   taken_.contains(globalPid(process.pid, number));
+        });
+    }
+
+    void placeGpus(size_t index, PlacedParts::Part& part) {
+        const Trace& trace = *traces_[index];
+        for (uint32_t gpu = 0; gpu < trace.gpus.size(); ++gpu) {
+            const auto stream = std::find_if(trace.streams.begin(), trace.streams.end(),
+                                             [gpu](const Stream& each) { return each.gpu == gpu; });
+            const bool hasWork = stream != trace.streams.end();
+            std::string machine = "\n" + std::to_string(part.clock);
+            if (!trace.processes.empty())
+                machine = machineOf(index, trace.processes[hasWork ? stream->process : 0]);
+            part.gpuIds.push_back(gpuIn(gpusOf_[machine], trace.gpus[gpu], hasWork, part.gpuIds));
+        }
+    }
+
+    int64_t gpuIn(std::vector<PlacedGpu>& there, const Gpu& gpu, bool hasWork,
+                  const std::vector<int64_t>& mine) {
+        const auto same = std::find_if(there.begin(), there.end(), [&](const PlacedGpu& each) {
+            if (std::find(mine.begin(), mine.end(), each.id) != mine.end()) return false;
+            if (!gpu.uuid.empty() && !each.uuid.empty()) return gpu.uuid == each.uuid;
+            if (!gpu.busLocation.empty() && !each.busLocation.empty())
+                return gpu.busLocation == each.busLocation;
+            return gpu.id == each.numberThere && !(hasWork && each.hasWork);
+        });
+        if (same != there.end()) {
+            same->hasWork |= hasWork;
+            return same->id;
+        }
+        int64_t id = gpu.id;
+        while (ids_.contains(id)) id = *ids_.rbegin() + 1;
+        ids_.insert(id);
+        there.push_back({id, gpu.uuid, gpu.busLocation, gpu.id, hasWork});
+        return id;
+    }
+
+    std::span<const TracePtr> traces_;
+    PlacedParts out_;
+    std::map<std::string, uint32_t> clocks_;
+    std::vector<std::string> numbers_;   ///< Name of each host number.
+    std::vector<std::string> machines_;  ///< What tells its machine from others.
+    std::set<int64_t> taken_;
+    std::map<std::string, std::vector<PlacedGpu>> gpusOf_;
+    std::set<int64_t> ids_;
+};
+
+}  // namespace
+
+Result<PlacedParts> placeParts(std::span<const TracePtr> traces) {
+    return Placer(traces).place();
+}
+
+}  // namespace lanescope

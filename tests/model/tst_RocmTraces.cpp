@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <filesystem>
+
+#include "model/format/GlobalId.h"
+#include "model/format/Sqlite.h"
+#include "model/load/loadTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The tables of one process in a simulated rocpd file, as rocprofv3 makes them.
+std::string rocpdTables(const std::string& id) {
+    const auto table = [&id](const std::string& name, const std::string& columns) {
+        return "CREATE TABLE \"" + name + "_" + id + "\" (id INTEGER PRIMARY KEY, " + columns +
+               ");";
+    };
+    return table("rocpd_string", "guid TEXT, string TEXT") +
+           table("rocpd_info_node", "hostname TEXT") +
+           table("rocpd_info_process", "nid INTEGER, pid INTEGER, command TEXT, \"end\" BIGINT") +
+           table("rocpd_info_thread", "nid INTEGER, pid INTEGER, tid INTEGER, name TEXT") +
+           table("rocpd_info_agent",
+                 "nid INTEGER, pid INTEGER, type TEXT, type_index INTEGER, product_name TEXT") +
+           table("rocpd_info_kernel_symbol",
+                 "kernel_name TEXT, display_name TEXT, arch_vgpr_count INTEGER") +
+           table("rocpd_event",
+                 "category_id INTEGER, stack_id INTEGER, correlation_id INTEGER, "
+                 "extdata TEXT") +
+           table("rocpd_region",
+                 "nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "
+                 "\"end\" BIGINT, name_id INTEGER, event_id INTEGER") +
+           table("rocpd_kernel_dispatch",
+                 "pid INTEGER, tid INTEGER, agent_id INTEGER, kernel_id INTEGER, stream_id INTEGER,"
+                 " start BIGINT, \"end\" BIGINT, group_segment_size INTEGER,"
+                 " workgroup_size_x INTEGER, workgroup_size_y INTEGER, workgroup_size_z INTEGER,"
+                 " grid_size_x INTEGER, grid_size_y INTEGER, grid_size_z INTEGER,"
+                 " event_id INTEGER") +
+           table("rocpd_memory_copy",
+                 "pid INTEGER, start BIGINT, \"end\" BIGINT, name_id INTEGER, dst_agent_id INTEGER,"
+                 " src_agent_id INTEGER, size INTEGER, stream_id INTEGER, event_id INTEGER") +
+           table("rocpd_memory_allocate",
+                 "pid INTEGER, agent_id INTEGER, type TEXT, level TEXT, start BIGINT,"
+                 " address INTEGER, size INTEGER, event_id INTEGER") +
+           table("rocpd_pmc_event", "value REAL");
+}
+
+/// What a simulated process of a PID on a node did.
+std::string rocpdRows(const std::string& id, int pid, int node, const std::string& host) {
+    const auto into = [&id](const std::string& name, const std::string& rows) {
+        return "INSERT INTO \"" + name + "_" + id + "\" VALUES " + rows + ";";
+    };
+    const std::string process = std::to_string(pid), on = std::to_string(node);
+    return into("rocpd_string",
+                "(1,'g','HIP_RUNTIME_API_EXT'),(2,'g','MARKER_CORE_API'),(3,'g','KERNEL_DISPATCH'),"
+                "(4,'g','hipLaunchKernel'),(5,'g','roctxRangePushA'),"
+                "(6,'g','MEMORY_COPY_HOST_TO_DEVICE'),(7,'g','hipMemcpy'),(8,'g','OTHER')") +
+           into("rocpd_info_node", "(" + on + ",'" + host + "')") +
+           into("rocpd_info_process", "(1," + on + "," + process + ",'./bin/train --fast',9000)") +
+           into("rocpd_info_thread", "(5," + on + ",1," + process + ",'main')") +
+           into("rocpd_info_agent",
+                "(0," + on + ",1,'CPU',0,'Xeon'),(3," + on + ",1,'GPU',1,'AMD Instinct MI300X')") +
+           into("rocpd_info_kernel_symbol", "(10,'_Z4gemmPfi.kd','_Z4gemmPfi',64)") +
+           into("rocpd_event",
+                "(1,1,77,0,'{}'),(2,2,78,0,'{\"message\":\"step 1\"}'),(3,3,77,0,'{}'),"
+                "(4,1,79,0,'{}'),(5,3,79,0,'{}'),(6,8,80,0,'{}')") +
+           into("rocpd_region", "(1," + on + ",1,5,5000,5010,4,1),(2," + on +
+                                    ",1,5,4990,5300,5,2),(3," + on + ",1,5,5020,5030,7,4),(4," +
+                                    on + ",1,5,5040,5050,8,6)") +
+           into("rocpd_kernel_dispatch", "(1,1,5,3,10,2,5100,5200,128,256,1,1,1000,2,1,3)") +
+           into("rocpd_memory_copy", "(1,1,5210,5220,6,3,0,4096,2,5)") +
+           into("rocpd_memory_allocate",
+                "(1,1,3,'ALLOC','REAL',5001,1000,64,1),"
+                "(2,1,NULL,'FREE','REAL',5250,1000,0,1),"
+                "(3,1,3,'ALLOC','SCRATCH',5251,2000,64,1)") +
+           into("rocpd_pmc_event", "(1,2.5)");
+}
+
+void makeDatabase(const fs::path& path, const std::string& sql) {
+    auto database = Database::create(path);
+    if (!database || !database->execute(sql.c_str())) qFatal("no database");
+}
+
+TracePtr loaded(const fs::path& path) {
+    const Result<TracePtr> trace = loadTrace(path);
+    if (!trace) qFatal("%s", trace.error().sentence.c_str());
+    return *trace;
+}
+
+std::string nameOf(const Trace& trace, EventKind kind, uint32_t row) {
+    return trace.nameOf(EventRef(kind, row));
+}
+
+int64_t answer(const fs::path& path, const char* sql) {
+    const Result<Database> database = Database::openReadOnly(path);
+    if (!database) return -1;
+    Result<Statement> statement = database->prepare(sql);
+    return statement && statement->step().value_or(false) ? statement->integer(0) : -1;
+}
+
+fs::path realFile(const char* name) {
+    return fs::path(qgetenv("LANESCOPE_TEST_DATA").toStdString()) / "rocm" / name;
+}
+
+}  // namespace
+
+/// Files of ROCm's profilers.
+class tst_RocmTraces : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void aRocpdFileIsRead();
+    void processesOfSeveralHostsAreToldApart();
+    void odderNamesOfTablesAreNotAsked();
+    void anRpdFileIsRead();
+    void realRocpdHasAllItsRows();
+    void realRpdHasAllItsRows();
+
+  private:
+    TemporaryFolder folder_;
+};
+
+void tst_RocmTraces::aRocpdFileIsRead() {
+    const fs::path path = folder_ / "run.db";
+    makeDatabase(path, rocpdTables("00ab_12") + rocpdRows("00ab_12", 4000, 7, "node7") +
+                           "CREATE VIEW rocpd_string AS SELECT * FROM rocpd_string_00ab_12");
+    const TracePtr trace = loaded(path);
+    QCOMPARE(trace->producer, std::string("rocprofiler-sdk"));
+    QCOMPARE(trace->facts.host, std::string("node7"));
+    QCOMPARE(trace->processes.size(), size_t{1});
+    QCOMPARE(trace->processes[0].pid, 4000u);
+    QCOMPARE(trace->processes[0].name, std::string("train"));
+    QCOMPARE(trace->gpus.size(), size_t{1});
+    QCOMPARE(trace->gpus[0].id, int64_t{1});
+    QCOMPARE(trace->gpus[0].name, std::string("AMD Instinct MI300X"));
+    QCOMPARE(trace->threads[0].name, std::string("main"));
+    // The first event is the marked range.
+    QCOMPARE(trace->range.startNs, int64_t{0});
+    QCOMPARE(trace->kernels.size(), 1u);
+    QCOMPARE(trace->kernels.startNs[0], int64_t{110});
+    const LaunchConfig& config = trace->launchConfigs[trace->kernels.config[0]];
+    QCOMPARE(trace->strings.at(config.demangledName), std::string_view("gemm(float*, int)"));
+    QCOMPARE(config.grid, (std::array<uint32_t, 3>{4, 2, 1}));
+    QCOMPARE(config.block, (std::array<uint32_t, 3>{256, 1, 1}));
+    QCOMPARE(config.registersPerThread, 64u);
+    const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
+    QVERIFY(call.isValid());
+    QCOMPARE(trace->nameOf(call), std::string("hipLaunchKernel"));
+    QCOMPARE(trace->memcpys.size(), 1u);
+    QCOMPARE(trace->memcpys.kind[0], MemcpyKind::HtoD);
+    QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
+    QCOMPARE(trace->nameOf(trace->launchingCall(EventRef(EventKind::Memcpy, 0))),
+             std::string("hipMemcpy"));
+    QCOMPARE(trace->apiCalls.size(), 2u);
+    // The marker by its message; what is of neither is a range of its category.
+    QCOMPARE(trace->nvtx.size(), 2u);
+    QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
+    QCOMPARE(trace->strings.at(trace->nvtx.domain[1]), std::string_view("OTHER"));
+    QCOMPARE(trace->projections.size(), 1u);
+    QCOMPARE(trace->allocations.size(), 1u);
+    QCOMPARE(trace->allocations.isLive[0], uint8_t{0});
+    const bool isTold = std::any_of(
+        trace->health.begin(), trace->health.end(),
+        [](const auto& note) { return note.code == HealthCode::NotShown && note.count == 1; });
+    QVERIFY(isTold);
+}
+
+void tst_RocmTraces::processesOfSeveralHostsAreToldApart() {
+    const fs::path path = folder_ / "two.db";
+    makeDatabase(path, rocpdTables("a") + rocpdTables("b") + rocpdRows("a", 4000, 7, "node7") +
+                           rocpdRows("b", 4000, 8, "node8"));
+    const TracePtr trace = loaded(path);
+    QCOMPARE(trace->processes.size(), size_t{2});
+    QVERIFY(hostOf(trace->processes[0].globalPid) != hostOf(trace->processes[1].globalPid));
+    QCOMPARE(trace->processes[1].facts.host, std::string("node8"));
+    QCOMPARE(trace->gpus.size(), size_t{2});
+    QCOMPARE(trace->kernels.size(), 2u);
+    for (uint32_t row = 0; row < 2; ++row)
+        QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
+}
+
+void tst_RocmTraces::odderNamesOfTablesAreNotAsked() {
+    const fs::path path = folder_ / "odd.db";
+    makeDatabase(
+        path, rocpdTables("a\"\" (x); --") + rocpdTables("c") + rocpdRows("c", 4000, 7, "node7"));
+    QCOMPARE(loaded(path)->kernels.size(), 1u);
+}
+
+void tst_RocmTraces::anRpdFileIsRead() {
+    const fs::path path = folder_ / "run.rpd";
+    makeDatabase(
+        path,
+        "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);"
+        "INSERT INTO rocpd_string VALUES "
+        "(1,''),(2,'hipLaunchKernel'),(3,'hipExtModuleLaunchKernel'),"
+        "(4,'UserMarker'),(5,'step 1'),(6,'KernelExecution'),(7,'CopyHostToDevice'),"
+        "(8,'FillBuffer'),(9,'gemm'),(10,'hipMemcpy'),(11,'Odd');"
+        "CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER,"
+        " \"end\" INTEGER, apiName_id INTEGER, args_id INTEGER);"
+        "INSERT INTO rocpd_api VALUES (1,50,51,1000,1010,2,1),(2,50,51,1020,1030,3,1),"
+        "(3,50,51,990,1200,4,5),(4,50,51,1040,1050,10,1);"
+        "CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER,"
+        " start INTEGER, \"end\" INTEGER, description_id INTEGER, opType_id INTEGER);"
+        "INSERT INTO rocpd_op VALUES (1,2,0,1100,1110,9,6),(2,2,0,1120,1130,9,6),"
+        "(3,2,0,1140,1150,1,7),(4,2,0,1160,1165,1,8),(5,2,0,1170,1175,1,11);"
+        "CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INTEGER, op_id INTEGER);"
+        "INSERT INTO rocpd_api_ops VALUES (1,1,1),(2,2,2),(3,4,3),(4,4,4);"
+        "CREATE TABLE rocpd_copyapi (api_ptr_id INTEGER PRIMARY KEY, size INTEGER, kind INTEGER,"
+        " dstDevice INTEGER, srcDevice INTEGER);"
+        "INSERT INTO rocpd_copyapi VALUES (4,777,1,0,0);"
+        "CREATE TABLE rocpd_kernelapi (api_ptr_id INTEGER PRIMARY KEY, gridX INTEGER,"
+        " gridY INTEGER, gridZ INTEGER, workgroupX INTEGER, workgroupY INTEGER, workgroupZ INTEGER,"
+        " groupSegmentSize INTEGER, kernelName_id INTEGER);"
+        "INSERT INTO rocpd_kernelapi VALUES (1,512,1,1,256,1,1,0,9),(2,512,1,1,256,1,1,0,9);"
+        "CREATE TABLE rocpd_monitor (id INTEGER PRIMARY KEY, deviceType TEXT, deviceId INTEGER,"
+        " monitorType TEXT, start INTEGER, \"end\" INTEGER, value TEXT);"
+        "INSERT INTO rocpd_monitor VALUES (1,'gpu',2,'sclk',1000,1100,'800'),"
+        "(2,'gpu',2,'sclk',1100,1200,'1700')");
+    const TracePtr trace = loaded(path);
+    QCOMPARE(trace->producer, std::string("RPD"));
+    QCOMPARE(trace->kernels.size(), 2u);
+    // The one call counts blocks, the other threads.
+    QCOMPARE(trace->launchConfigs[trace->kernels.config[0]].grid[0], 512u);
+    QCOMPARE(trace->launchConfigs[trace->kernels.config[1]].grid[0], 2u);
+    QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
+    QCOMPARE(trace->memcpys.size(), 1u);
+    QCOMPARE(trace->memcpys.bytes[0], int64_t{777});
+    QCOMPARE(trace->memsets.size(), 1u);
+    QCOMPARE(trace->apiCalls.size(), 3u);
+    QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
+    QCOMPARE(trace->range, (TimeRange{0, 210}));
+    QCOMPARE(trace->gpus.size(), size_t{1});
+    QCOMPARE(trace->counters.size(), size_t{1});
+    QCOMPARE(trace->counters[0].unit, CounterUnit::Hertz);
+    QCOMPARE(trace->counters[0].value(1), 1.7e9);
+}
+
+void tst_RocmTraces::realRocpdHasAllItsRows() {
+    const fs::path path = realFile("rocpd-3.db");
+    if (!fs::exists(path)) QSKIP("LANESCOPE_TEST_DATA names no folder with rocm/rocpd-3.db.");
+    const TracePtr trace = loaded(path);
+    const std::string id = "_00003fdc_92cb_72cb_9169_c7e541b1fcdf";
+    QCOMPARE(int64_t{trace->kernels.size()},
+             answer(path, ("SELECT count(*) FROM rocpd_kernel_dispatch" + id).c_str()));
+    QCOMPARE(int64_t{trace->apiCalls.size()},
+             answer(path, ("SELECT count(*) FROM rocpd_region" + id).c_str()));
+    int64_t busyNs = 0;
+    for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
+        busyNs += trace->kernels.endNs[row] - trace->kernels.startNs[row];
+        QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
+    }
+    QCOMPARE(busyNs,
+             answer(path, ("SELECT sum(\"end\" - start) FROM rocpd_kernel_dispatch" + id).c_str()));
+    QCOMPARE(trace->gpus[0].name, std::string("AMD Instinct MI300X"));
+}
+
+void tst_RocmTraces::realRpdHasAllItsRows() {
+    const fs::path path = realFile("matmul.rpd");
+    if (!fs::exists(path)) QSKIP("LANESCOPE_TEST_DATA names no folder with rocm/matmul.rpd.");
+    const TracePtr trace = loaded(path);
+    QCOMPARE(int64_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size(),
+             answer(path, "SELECT count(*) FROM rocpd_op"));
+    QCOMPARE(int64_t{trace->apiCalls.size()} + trace->nvtx.size(),
+             answer(path, "SELECT count(*) FROM rocpd_api"));
+    QCOMPARE(trace->counters.size(), size_t{1});
+    int64_t bytes = 0;
+    for (uint32_t row = 0; row < trace->memcpys.size(); ++row) bytes += trace->memcpys.bytes[row];
+    QCOMPARE(bytes, answer(path,
+                           "SELECT sum(c.size) FROM rocpd_copyapi c JOIN rocpd_api_ops j ON "
+                           "j.api_id = c.api_ptr_id JOIN rocpd_op o ON o.id = j.op_id JOIN "
+                           "rocpd_string s ON s.id = o.opType_id WHERE s.string LIKE 'Copy%'"));
+}
+
+LANESCOPE_TEST(tst_RocmTraces, NoApplication)
+#include "tst_RocmTraces.moc"

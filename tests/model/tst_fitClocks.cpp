@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "model/merge/fitClocks.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000, second = 1'000'000'000;
+
+/// A simulated clock: what it shows at a true time.
+struct Clock {
+    double offsetNs = 0, drift = 0;
+    int64_t shows(double trueNs) const { return std::llround(trueNs + offsetNs + drift * trueNs); }
+};
+
+/// Simulated hosts with clocks that are off by up to 10 ms and drift by up to 20 ppm, which run
+/// collectives whose ranks come up to a millisecond apart and end within some microseconds.
+struct Job {
+    explicit Job(size_t hosts, unsigned seed) : random(seed) {
+        std::uniform_real_distribution<double> offset(-10.0 * ms, 10.0 * ms), drift(-20e-6, 20e-6);
+        for (size_t host = 0; host < hosts; ++host)
+            clocks.push_back({offset(random), drift(random)});
+    }
+
+    void run(int collectives, double lengthNs) {
+        std::vector<uint32_t> all(clocks.size());
+        for (uint32_t host = 0; host < all.size(); ++host) all[host] = host;
+        for (int each = 0; each < collectives; ++each)
+            collective(all, lengthNs * each / collectives);
+    }
+
+    void collective(const std::vector<uint32_t>& hosts, double atNs) {
+        std::uniform_real_distribution<double> late(0, 1.0 * ms);
+        std::exponential_distribution<double> apart(1.0 / 3000);
+        std::vector<double> begins;
+        for (size_t host = 0; host < hosts.size(); ++host) begins.push_back(atNs + late(random));
+        const double endNs = *std::max_element(begins.begin(), begins.end()) + 150'000;
+        CommonMoment moment{.sightings = {}, .isCausal = true};
+        for (size_t host = 0; host < hosts.size(); ++host) {
+            const Clock& clock = clocks[hosts[host]];
+            moment.sightings.push_back(
+                {hosts[host], clock.shows(begins[host]), clock.shows(endNs + apart(random))});
+        }
+        moments.push_back(std::move(moment));
+    }
+
+    ClockFit fit() const { return fitClocks(static_cast<uint32_t>(clocks.size()), moments); }
+
+    /// How far from the truth the fit is where it is worst while the job ran.
+    double errorNs(const ClockFit& fit, size_t host, double lengthNs) const {
+        double worst = 0;
+        for (const double atNs : {0.0, lengthNs / 2, lengthNs})
+            worst = std::max(
+                worst,
+                std::abs(static_cast<double>(fit.clocks[host].map.at(clocks[host].shows(atNs)) -
+                                             clocks[0].shows(atNs))));
+        return worst;
+    }
+
+    std::mt19937 random;
+    std::vector<Clock> clocks;
+    std::vector<CommonMoment> moments;
+};
+
+}  // namespace
+
+/// Clocks by what they saw together.
+class tst_fitClocks : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void sixteenHostsAreBroughtTogether();
+    void badMomentsCountLittle();
+    void aClockThatSharesNothingIsNotFound();
+    void hostsMayMeetInPairsOnly();
+    void whatCannotBeIsCountedAndMended();
+    void nothingIsMadeOfNothing();
+};
+
+void tst_fitClocks::sixteenHostsAreBroughtTogether() {
+    std::vector<double> errors;
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        constexpr double lengthNs = 20.0 * second;
+        Job job(16, seed);
+        job.run(300, lengthNs);
+        const ClockFit fit = job.fit();
+        QCOMPARE(fit.violations, 0u);
+        QCOMPARE(fit.causalMoments, 300u);
+        for (size_t host = 1; host < job.clocks.size(); ++host) {
+            const double error = job.errorNs(fit, host, lengthNs);
+            QVERIFY2(error <= static_cast<double>(fit.clocks[host].errorNs),
+                     qPrintable(QString("seed %1, host %2: %3 ns off, and it says %4")
+                                    .arg(seed)
+                                    .arg(host)
+                                    .arg(error)
+                                    .arg(fit.clocks[host].errorNs)));
+            QVERIFY(fit.clocks[host].errorNs < 20'000);
+            QVERIFY(fit.clocks[host].slackNs->startNs <= 0 && fit.clocks[host].slackNs->endNs >= 0);
+            errors.push_back(error);
+        }
+    }
+    std::nth_element(errors.begin(), errors.begin() + 75, errors.end());
+    qInfo("median error %.0f ns, greatest %.0f ns", errors[75],
+          *std::max_element(errors.begin(), errors.end()));
+    QVERIFY(errors[75] <= 5'000);
+}
+
+void tst_fitClocks::badMomentsCountLittle() {
+    constexpr double lengthNs = 10.0 * second;
+    Job job(4, 7);
+    job.run(200, lengthNs);
+    // Some that do not belong together.
+    for (size_t each = 0; each < job.moments.size(); each += 10) {
+        job.moments[each].isCausal = false;
+        job.moments[each].sightings[each / 10 % 4].endNs += 30 * ms;
+    }
+    const ClockFit fit = job.fit();
+    for (size_t host = 1; host < 4; ++host)
+        QVERIFY(job.errorNs(fit, host, lengthNs) <= static_cast<double>(fit.clocks[host].errorNs));
+}
+
+void tst_fitClocks::aClockThatSharesNothingIsNotFound() {
+    Job job(4, 3);
+    for (int each = 0; each < 50; ++each) {
+        job.collective({0, 1}, each * 0.1 * second);
+        job.collective({2, 3}, each * 0.1 * second);
+    }
+    const ClockFit fit = job.fit();
+    QCOMPARE(fit.clocks[1].moments, 50u);
+    QCOMPARE(fit.clocks[2].moments, 0u);
+    QCOMPARE(fit.clocks[3].moments, 0u);
+    QCOMPARE(fit.clocks[3].map.at(5), int64_t{5});
+}
+
+void tst_fitClocks::hostsMayMeetInPairsOnly() {
+    constexpr double lengthNs = 10.0 * second;
+    Job job(6, 5);
+    for (int each = 0; each < 600; ++each) {
+        const auto first = static_cast<uint32_t>(each % 5);
+        job.collective({first, first + 1}, lengthNs * each / 600);
+    }
+    const ClockFit fit = job.fit();
+    for (size_t host = 1; host < 6; ++host)
+        QVERIFY(job.errorNs(fit, host, lengthNs) <= static_cast<double>(fit.clocks[host].errorNs));
+    // Further away is known less well.
+    QVERIFY(fit.clocks[5].errorNs > fit.clocks[1].errorNs);
+}
+
+void tst_fitClocks::whatCannotBeIsCountedAndMended() {
+    std::vector<CommonMoment> moments;
+    // It ends on the second clock long before it ends on the first.
+    for (int64_t each = 0; each < 20; ++each)
+        moments.push_back(
+            {{{0, each * ms, each * ms + 100'000}, {1, each * ms, each * ms + 50'000}}, true});
+    // Here the second begins as it ends on the first, which leaves no room to shift.
+    moments.push_back(
+        {{{0, 21 * ms, 21 * ms + 40'000}, {1, 21 * ms + 30'000, 21 * ms + 90'000}}, true});
+    const ClockFit mended = fitClocks(2, moments);
+    QCOMPARE(mended.violations, 0u);
+    // Two that contradict each other cannot both be.
+    moments.push_back(
+        {{{0, 22 * ms, 22 * ms + 1'000}, {1, 22 * ms + 90'000, 22 * ms + 91'000}}, true});
+    moments.push_back(
+        {{{0, 23 * ms + 90'000, 23 * ms + 91'000}, {1, 23 * ms, 23 * ms + 1'000}}, true});
+    const ClockFit contradicted = fitClocks(2, moments);
+    QVERIFY(contradicted.violations >= 1);
+    QCOMPARE(contradicted.causalMoments, 23u);
+}
+
+void tst_fitClocks::nothingIsMadeOfNothing() {
+    QVERIFY(fitClocks(0, {}).clocks.empty());
+    const ClockFit fit = fitClocks(3, {});
+    QCOMPARE(fit.clocks.size(), size_t{3});
+    QCOMPARE(fit.clocks[2].moments, 0u);
+    QVERIFY(!fit.clocks[2].slackNs);
+}
+
+LANESCOPE_TEST(tst_fitClocks, NoApplication)
+#include "tst_fitClocks.moc"

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "model/export/traceFile.h"
+#include "model/format/GlobalId.h"
+#include "model/load/loadTrace.h"
+#include "model/merge/mergeFiles.h"
+#include "model/merge/rankFiles.h"
+#include "model/summary/reports.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
+#include "tests/support/torchTrace.h"
+
+using namespace lanescope;
+using namespace lanescope::torchTrace;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t us = 1'000, ms = 1'000'000;
+constexpr int64_t startUtcNs = int64_t{1'700'000'000} * 1'000'000'000;
+
+/// The simulated trace of one rank, whose host's clock is off by `offNs`: a collective every 20 ms,
+/// to which ranks come at other times and which all end together, and one of every other kind.
+TracePtr rankTrace(int rank, std::string_view host, int64_t offNs, int collectives = 50) {
+    SimulatedTrace sim;
+    Process& process = sim.processes()[0];
+    process.rank = rank;
+    process.worldSize = 2;
+    sim.description().facts.host = host;
+    sim.description().startUtcNs = startUtcNs;
+    const uint32_t thread = sim.defaultThread(), stream = sim.defaultStream();
+    std::mt19937 random(42);  // the same for all ranks
+    std::uniform_int_distribution<int64_t> late(0, 400 * us);
+    for (int each = 0; each < collectives; ++each) {
+        const int64_t atNs = each * 20 * ms + offNs + 100 * ms;
+        const int64_t begins[2] = {late(random), late(random)};
+        const int64_t endNs = atNs + std::max(begins[0], begins[1]) + 90 * us;
+        const int64_t beginNs = atNs + begins[rank % 2];
+        NcclFacts facts;
+        facts.rank = rank;
+        facts.rankCount = 2;
+        sim.addNccl(thread, "AllReduce", 4096, beginNs - 30 * us, beginNs - 5 * us,
+                    SimulatedTrace::someCommunicator, facts);
+        sim.launch(thread, stream, "ncclDevKernel_AllReduce_Sum", beginNs - 20 * us, beginNs,
+                   endNs);
+    }
+    const int64_t laterNs = offNs + 2'000 * ms;
+    sim.addMemcpy(stream, MemcpyKind::HtoD, 64, laterNs, laterNs + 5);
+    sim.addMigration(stream, MemcpyKind::UvmHtoD, 0x7000, 4096, laterNs + 10, laterNs + 20);
+    sim.addMemset(stream, 32, laterNs + 30, laterNs + 40);
+    sim.addGraph(stream, 3, laterNs + 50, laterNs + 60);
+    sim.addAllocation(0, 0, MemoryKind::Device, 0x1000, 1 << 20, laterNs);
+    sim.addFree(0, 0, 0x1000, laterNs + 70);
+    sim.addPageFault(0, 0, 0x7000, 2, FaultAccess::Read, laterNs, laterNs + 3);
+    sim.addPageFault(0, noIndex, 0x7100, 1, FaultAccess::Unknown, laterNs, laterNs);
+    sim.addSync(stream, SyncType::Stream, laterNs, laterNs + 9);
+    sim.addNvtx(thread, "epoch", laterNs, laterNs + 100);
+    sim.addOpenNvtx(thread, "open", laterNs + 1);
+    sim.addGap(0, Loss::NvtxCalls, laterNs, laterNs + 5, 7);
+    return sim.finish("run" + std::to_string(rank) + ".sqlite");
+}
+
+std::vector<uint32_t> rowsOf(const Trace& trace) {
+    return {trace.kernels.size(),     trace.memcpys.size(),    trace.migrations.size(),
+            trace.memsets.size(),     trace.graphs.size(),     trace.memoryEvents.size(),
+            trace.allocations.size(), trace.pageFaults.size(), trace.apiCalls.size(),
+            trace.syncs.size(),       trace.nvtx.size(),       trace.nccl.size(),
+            trace.projections.size()};
+}
+
+TracePtr merged(const std::vector<TracePtr>& traces, const MergeOptions& options = {}) {
+    Result<TraceBuilder> builder = mergeTraces(traces, options);
+    if (!builder) qFatal("%s", builder.error().sentence.c_str());
+    return builder->take();
+}
+
+/// How far apart the kernels of each collective end; the greatest of all.
+int64_t greatestSpread(const Trace& trace) {
+    std::map<uint32_t, std::vector<int64_t>> ends;  // by process
+    for (uint32_t row = 0; row < trace.kernels.size(); ++row)
+        ends[trace.streams[trace.kernels.stream[row]].process].push_back(trace.kernels.endNs[row]);
+    int64_t greatest = 0;
+    for (size_t each = 0; each < ends[0].size(); ++each)
+        greatest = std::max(greatest, std::abs(ends[0][each] - ends[1][each]));
+    return greatest;
+}
+
+std::string factOf(const Process& process, std::string_view name) {
+    for (const Property& each : process.facts.others)
+        if (each.name == name) return each.value;
+    return {};
+}
+
+void write(const fs::path& path, std::string_view text) {
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+}  // namespace
+
+class tst_mergeTraces : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void nothingIsLostAndHostsAreTold();
+    void clocksOfHostsComeTogetherByCollectives();
+    void clocksThatAgreeAreLeftAlone();
+    void ranksOfOneHostShareItsClock();
+    void onlyStepsMayBeShared();
+    void filesOfOtherDaysAreRefused();
+    void gpusAreTheSameWhereTheirUuidsAre();
+    void aMergedFileIsATraceLikeAnyOther();
+    void filesOfSeveralToolsBecomeOne();
+    void aFolderAndAPatternMeanTheirTraces();
+    void ranksOfOneJobAreKnown();
+    void whatIsLookedAtIsKept();
+    void realRanksBecomeOneTrace();
+
+  private:
+    TemporaryFolder folder_;
+};
+
+void tst_mergeTraces::nothingIsLostAndHostsAreTold() {
+    const std::vector<TracePtr> parts{rankTrace(0, "a", 0), rankTrace(1, "b", 3 * ms)};
+    const TracePtr whole = merged(parts);
+    std::vector<uint32_t> expected = rowsOf(*parts[0]);
+    const std::vector<uint32_t> other = rowsOf(*parts[1]);
+    for (size_t table = 0; table < expected.size(); ++table) expected[table] += other[table];
+    QCOMPARE(rowsOf(*whole), expected);
+    QCOMPARE(whole->processes.size(), size_t{2});
+    QCOMPARE(hostOf(whole->processes[0].globalPid), 0u);
+    QCOMPARE(hostOf(whole->processes[1].globalPid), 1u);
+    QCOMPARE(whole->processes[1].pid, 4242u);
+    QCOMPARE(whole->processes[1].rank, std::optional<int>(1));
+    QCOMPARE(whole->processes[1].facts.host, std::string("b"));
+    QCOMPARE(whole->processes[1].gaps.size(), size_t{1});
+    QCOMPARE(whole->facts.hosts.size(), size_t{2});
+    QCOMPARE(whole->facts.hosts[1].name, std::string("b"));
+    // Both have a GPU 0, of other hosts.
+    QCOMPARE(whole->gpus.size(), size_t{2});
+    QVERIFY(whole->gpus[0].id != whole->gpus[1].id);
+    for (uint32_t row = 0; row < whole->kernels.size(); ++row) {
+        const EventRef call = whole->launchingCall(EventRef(EventKind::Kernel, row));
+        QVERIFY(call.isValid());
+        QCOMPARE(whole->threads[whole->apiCalls.thread[call.row()]].process,
+                 whole->streams[whole->kernels.stream[row]].process);
+    }
+    for (uint32_t row = 0; row < whole->nccl.size(); ++row)
+        QCOMPARE(whole->nccl.facts[row].operationCount, 1u);
+}
+
+void tst_mergeTraces::clocksOfHostsComeTogetherByCollectives() {
+    const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)});
+    QVERIFY2(greatestSpread(*whole) <= 100, qPrintable(QString::number(greatestSpread(*whole))));
+    QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("collectives"));
+    const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
+    const int64_t errorNs = std::stoll(factOf(whole->processes[1], "clock.errorNs"));
+    QVERIFY(std::abs(offsetNs + 7'654'321) <= errorNs);
+    QVERIFY(hasNote(*whole, HealthCode::ClocksAligned));
+    QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
+    // Asked for the time of day, it is as the clocks were.
+    const TracePtr asSet = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)},
+                                  {.method = ClockMethod::BaseTime});
+    QCOMPARE(greatestSpread(*asSet), int64_t{7'654'321});
+    QVERIFY(hasNote(*asSet, HealthCode::ClocksNotAligned));
+}
+
+void tst_mergeTraces::clocksThatAgreeAreLeftAlone() {
+    const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 0)});
+    QCOMPARE(greatestSpread(*whole), int64_t{0});
+    QCOMPARE(factOf(whole->processes[1], "clock.offsetNs"), std::string("0"));
+    QVERIFY(sentenceOf(*whole, HealthCode::ClocksAligned).starts_with("The clock of b agrees"));
+}
+
+void tst_mergeTraces::ranksOfOneHostShareItsClock() {
+    const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "a", 5 * ms)});
+    // That they are apart is then the truth, and the same PID that of two containers.
+    QCOMPARE(greatestSpread(*whole), 5 * ms);
+    QCOMPARE(whole->processes.size(), size_t{2});
+    QVERIFY(whole->facts.hosts.empty());
+    QVERIFY(!hasNote(*whole, HealthCode::ClocksNotAligned));
+}
+
+void tst_mergeTraces::onlyStepsMayBeShared() {
+    const auto stepping = [](int rank, const char* host, int64_t offNs) {
+        SimulatedTrace sim;
+        sim.processes()[0].rank = rank;
+        sim.description().facts.host = host;
+        sim.description().startUtcNs = startUtcNs;
+        const uint32_t thread = sim.defaultThread(), stream = sim.defaultStream();
+        for (int step = 0; step < 12; ++step) {
+            const int64_t atNs = step * 10 * ms + offNs;
+            sim.addNvtx(thread, "step " + std::to_string(step), atNs, atNs + 9 * ms);
+            sim.launch(thread, stream, "gemm", atNs + us, atNs + 10 * us, atNs + 8 * ms);
+        }
+        return sim.finish();
+    };
+    const std::vector<TracePtr> traces{stepping(0, "a", 0), stepping(1, "b", 40 * ms)};
+    const TracePtr whole = merged(traces);
+    QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("steps"));
+    QVERIFY(greatestSpread(*whole) <= us);
+    const Result<TraceBuilder> refused = mergeTraces(traces, {.method = ClockMethod::Collectives});
+    QVERIFY(!refused);
+    QVERIFY(refused.error().sentence.find("too few collectives") != std::string::npos);
+    const TracePtr byStart = merged(traces, {.method = ClockMethod::Start});
+    QCOMPARE(greatestSpread(*byStart), int64_t{0});
+    QVERIFY(hasNote(*byStart, HealthCode::ClocksNotAligned));
+}
+
+void tst_mergeTraces::filesOfOtherDaysAreRefused() {
+    SimulatedTrace sim;
+    sim.addKernel(sim.defaultStream(), "gemm", 0, 5);
+    sim.description().startUtcNs = startUtcNs + int64_t{3 * 86'400} * 1'000 * ms;
+    const std::vector<TracePtr> traces{rankTrace(0, "a", 0), sim.finish("old.sqlite")};
+    const Result<TraceBuilder> refused = mergeTraces(traces);
+    QVERIFY(!refused);
+    QVERIFY(refused.error().sentence.starts_with("old.sqlite was recorded 3 days after run0"));
+    QVERIFY(mergeTraces(traces, {.method = ClockMethod::Start}));
+    QVERIFY(!mergeTraces({}));
+}
+
+void tst_mergeTraces::gpusAreTheSameWhereTheirUuidsAre() {
+    const auto withGpus = [](uint32_t pid, std::vector<std::string> uuids, uint32_t used) {
+        SimulatedTrace sim;
+        const uint32_t process = sim.addProcess(pid, "rank");
+        sim.description().facts.host = "a";
+        sim.description().startUtcNs = startUtcNs;
+        for (const std::string& uuid : uuids) {
+            const uint32_t gpu = sim.addGpu();
+            sim.gpus()[gpu].uuid = uuid;
+        }
+        sim.addKernel(sim.addStream(process, used, 7), "gemm", 0, 5);
+        return sim.finish();
+    };
+    const TracePtr whole = merged({withGpus(10, {"u", "v"}, 0), withGpus(11, {"v"}, 0)});
+    QCOMPARE(whole->gpus.size(), size_t{2});
+    QCOMPARE(whole->gpus[whole->streams[1].gpu].uuid, std::string("v"));
+    // Without them two files that both work on their GPU 0 mean two of them.
+    QCOMPARE(merged({withGpus(10, {""}, 0), withGpus(11, {""}, 0)})->gpus.size(), size_t{2});
+    QCOMPARE(merged({withGpus(10, {"", ""}, 0), withGpus(11, {"", ""}, 1)})->gpus.size(),
+             size_t{2});
+}
+
+void tst_mergeTraces::aMergedFileIsATraceLikeAnyOther() {
+    const std::vector<fs::path> files{folder_ / "rank0.sqlite", folder_ / "rank1.sqlite"};
+    QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), files[0]));
+    QVERIFY(writeTraceFile(*rankTrace(1, "b", 9 * ms), files[1]));
+    const fs::path output = folder_ / "whole.sqlite";
+    const auto notes = mergeFiles(files, output);
+    QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
+    const TracePtr direct = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 9 * ms)});
+    const Result<TracePtr> opened = loadTrace(output);
+    QVERIFY(opened);
+    QCOMPARE(rowsOf(**opened), rowsOf(*direct));
+    QVERIFY(greatestSpread(**opened) <= 100);
+    QCOMPARE((*opened)->facts.hosts.size(), size_t{2});
+    QCOMPARE(hostOf((*opened)->processes[1].globalPid), 1u);
+    QCOMPARE((*opened)->gpus.size(), size_t{2});
+    const Result<ReportTable> lateness = makeReport(**opened, "nccl_lateness");
+    QVERIFY(lateness);
+    QCOMPARE(lateness->rows.size(), size_t{2});
+    // Never over another file, and never of a single one.
+    QVERIFY(!mergeFiles(files, output));
+    QVERIFY(!mergeFiles(std::vector{files[0]}, folder_ / "one.sqlite"));
+    QVERIFY(!fs::exists(folder_ / "one.sqlite"));
+    const auto cancelled = mergeFiles(files, folder_ / "never.sqlite", {},
+                                      [](double, std::string_view) { return false; });
+    QVERIFY(!cancelled);
+    QVERIFY(!fs::exists(folder_ / "never.sqlite"));
+}
+
+void tst_mergeTraces::filesOfSeveralToolsBecomeOne() {
+    const fs::path torch = folder_ / "tools" / "rank_1.json", ours = folder_ / "tools" / "r.sqlite";
+    fs::create_directories(torch.parent_path());
+    write(torch, traceOf(smallRun(), "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
+    QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), ours));
+    const fs::path output = folder_ / "tools.sqlite";
+    QVERIFY(mergeFiles(std::vector{torch, ours}, output));
+    const Result<TracePtr> whole = loadTrace(output);
+    QVERIFY(whole);
+    QCOMPARE((*whole)->processes.size(), size_t{2});
+    // That of the lower rank is first.
+    QCOMPARE((*whole)->processes[0].rank, std::optional<int>(0));
+    QCOMPARE((*whole)->processes[1].rank, std::optional<int>(1));
+    QVERIFY((*whole)->producer.find("torch.profiler") != std::string::npos);
+    QVERIFY(rangeCalled(**whole, "aten::mm") != noIndex);
+}
+
+void tst_mergeTraces::aFolderAndAPatternMeanTheirTraces() {
+    const fs::path folder = folder_ / "many";
+    fs::create_directories(folder);
+    for (const char* name : {"rank10.json", "rank9.json", "rank9.json.lanescope-index", "x.txt",
+                             ".hidden.json", "b.sqlite.gz"})
+        write(folder / name, "x");
+    const auto names = [](const Result<std::vector<fs::path>>& files) {
+        QStringList list;
+        if (files)
+            for (const fs::path& file : *files) list << QString::fromStdString(file.filename());
+        return list;
+    };
+    const auto meant = [&](std::vector<std::string> words) { return filesMeantBy(words); };
+    QCOMPARE(names(meant({folder.string()})),
+             (QStringList{"b.sqlite.gz", "rank9.json", "rank10.json"}));
+    QCOMPARE(names(meant({(folder / "rank*.json").string()})),
+             (QStringList{"rank9.json", "rank10.json"}));
+    QCOMPARE(names(meant({(folder / "b.sqlite.gz").string(), folder.string()})).size(), 3);
+    QVERIFY(!meant({(folder / "nothing*").string()}));
+    fs::create_directories(folder / "empty");
+    QVERIFY(!meant({(folder / "empty").string()}));
+    // A file that is not there is for its reader to complain of.
+    QCOMPARE(names(meant({"missing.json"})), QStringList{"missing.json"});
+}
+
+void tst_mergeTraces::ranksOfOneJobAreKnown() {
+    const std::vector<TracePtr> job{rankTrace(0, "a", 0, 1), rankTrace(1, "b", 0, 1)};
+    QVERIFY(seemRanksOfOneJob(job));
+    QVERIFY(!seemRanksOfOneJob(std::vector{job[0]}));
+    QVERIFY(!seemRanksOfOneJob(std::vector{job[0], rankTrace(0, "b", 0, 1)}));
+    SimulatedTrace single;
+    single.addKernel(single.defaultStream(), "gemm", 0, 5);
+    QVERIFY(!seemRanksOfOneJob(std::vector{job[0], single.finish()}));
+}
+
+void tst_mergeTraces::whatIsLookedAtIsKept() {
+    qputenv("XDG_CACHE_HOME", (folder_ / "cache").c_str());
+    const std::vector<fs::path> files{folder_ / "k0.sqlite", folder_ / "k1.sqlite"};
+    QVERIFY(writeTraceFile(*rankTrace(0, "a", 0, 2), files[0]));
+    QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 2), files[1]));
+    const auto first = openableMerge(files);
+    QVERIFY2(first, first ? "" : first.error().sentence.c_str());
+    const auto writtenAt = fs::last_write_time(*first);
+    const auto second = openableMerge(files);
+    QVERIFY(second);
+    QCOMPARE(*second, *first);
+    QCOMPARE(fs::last_write_time(*second), writtenAt);
+    // Of a changed file it is made anew.
+    fs::remove(files[1]);
+    QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 3), files[1]));
+    const auto third = openableMerge(files);
+    QVERIFY(third);
+    QVERIFY(*third != *first);
+    fs::remove(files[1]);
+    QVERIFY(!openableMerge(files));
+}
+
+/// Files of torch.profiler that are not part of the project.
+void tst_mergeTraces::realRanksBecomeOneTrace() {
+    const fs::path data = qgetenv("LANESCOPE_TEST_DATA").toStdString();
+    const std::vector<fs::path> files{data / "kineto" / "hta-rank0.json.gz",
+                                      data / "kineto" / "hta-rank1.json.gz"};
+    if (data.empty() || !fs::exists(files[0]))
+        QSKIP("LANESCOPE_TEST_DATA names no folder with kineto/hta-rank0.json.gz.");
+    const fs::path output = folder_ / "real.sqlite";
+    const auto notes = mergeFiles(files, output);
+    QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
+    const Result<TracePtr> whole = loadTrace(output);
+    QVERIFY(whole);
+    size_t events = 0;
+    for (const fs::path& file : files) events += eventsIn(**loadTrace(file));
+    QCOMPARE(eventsIn(**whole), events);
+    QCOMPARE((*whole)->processes.size(), size_t{2});
+}
+
+LANESCOPE_TEST(tst_mergeTraces, NoApplication)
+#include "tst_mergeTraces.moc"
