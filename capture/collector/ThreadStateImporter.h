@@ -11,6 +11,7 @@
 
 #include "capture/collector/ProcessContext.h"
 #include "capture/log/Records.h"
+#include "capture/log/ThreadRecords.h"
 
 namespace lanescope::capture {
 
@@ -37,8 +38,8 @@ class ThreadStateImporter {
     std::optional<int64_t> stackOf(uint32_t stack) const;
 
     ProcessContext& context_;
-    std::unordered_map<uint32_t, int64_t> stacks_;  ///< In the trace.
-    std::map<uint32_t, std::string> programs_;      ///< By process id.
+    std::unordered_map<uint32_t, int64_t> stacks_;                ///< In the trace.
+    std::map<uint32_t, std::string> programs_;                    ///< By process id.
     std::map<std::pair<uint32_t, uint32_t>, std::string> names_;  ///< By process and thread.
     std::set<std::pair<uint32_t, uint32_t>> seen_;  ///< Threads that something was written of.
     int64_t latestNs_ = 0, count_ = 0;

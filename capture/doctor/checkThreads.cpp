@@ -44,8 +44,10 @@ Check checkThreads() {
     static const uint64_t probe = 0x5ca1ab1e5ca1ab1e;
     const IdleChild child;
     if (child.pid() < 0)
-        return {CheckStatus::Warning, "threads",
-                fmt::format("Cannot try how threads are looked at: {}.", std::strerror(errno)), {}};
+        return {CheckStatus::Warning,
+                "threads",
+                fmt::format("Cannot try how threads are looked at: {}.", std::strerror(errno)),
+                {}};
     std::vector<char> buffer;
     const auto file = [&](const char* name) {
         return ProcFile(fmt::format("/proc/{}/task/{}/{}", child.pid(), child.pid(), name))
@@ -54,12 +56,13 @@ Check checkThreads() {
     const bool hasTimes = !file("schedstat").empty();
     const bool hasCalls = parseSystemCall(file("syscall")).isKnown;
     uint64_t read = 0;
-    const bool hasMemory = ForeignMemory(child.pid())
-                               .get(reinterpret_cast<uintptr_t>(&probe), read) &&
-                           read == probe;
+    const bool hasMemory =
+        ForeignMemory(child.pid()).get(reinterpret_cast<uintptr_t>(&probe), read) && read == probe;
     if (hasTimes && hasCalls && hasMemory)
-        return {CheckStatus::Ok, "threads",
-                "What threads of a program wait for, and their Python lines, can be seen.", {}};
+        return {CheckStatus::Ok,
+                "threads",
+                "What threads of a program wait for, and their Python lines, can be seen.",
+                {}};
     std::string missing;
     const auto add = [&](bool isThere, const char* what) {
         if (!isThere) missing += (missing.empty() ? "" : ", ") + std::string(what);
@@ -67,8 +70,7 @@ Check checkThreads() {
     add(hasMemory, "Python lines between CUDA calls (process_vm_readv)");
     add(hasCalls, "what threads wait for (/proc/PID/syscall)");
     add(hasTimes, "how long they had a core or wanted one (/proc/PID/schedstat)");
-    return {CheckStatus::Warning, "threads",
-            fmt::format("This system does not tell {}.", missing),
+    return {CheckStatus::Warning, "threads", fmt::format("This system does not tell {}.", missing),
             "In a container, use a runtime on Linux 4.8 or later with its usual seccomp profile."};
 }
 

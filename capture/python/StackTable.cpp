@@ -74,9 +74,9 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
     const FrameLayout& layout = interpreter.layout();
     uint64_t key = 0, depth = 0;
     const auto take = [&](const Frame& frame) { key += share(frame, depth++); };
-    const Walked walked = layout.isModern()
-                              ? visitFrames<PlainMemory, true>({}, layout, state, mostFrames, take)
-                              : visitFrames<PlainMemory, false>({}, layout, state, mostFrames, take);
+    const Walked walked =
+        layout.isModern() ? visitFrames<PlainMemory, true>({}, layout, state, mostFrames, take)
+                          : visitFrames<PlainMemory, false>({}, layout, state, mostFrames, take);
     if (walked.count == 0 || !walked.isWhole) return 0;
     key |= 1;
     if (const Entry* known = known_.find(key)) [[likely]]
@@ -95,9 +95,9 @@ bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
     bool isGood = walked.isWhole;
     CodeFacts facts;
     for (uint32_t i = 0; isGood && i < walked.count; ++i) {
-        isGood =
-            readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frames_[i].code, i == 0, facts) &&
-            isWithinCode(CarefulMemory(), interpreter.layout(), frames_[i]);
+        isGood = readCode(CarefulMemory(), interpreter.layout(), interpreter.types(),
+                          frames_[i].code, i == 0, facts) &&
+                 isWithinCode(CarefulMemory(), interpreter.layout(), frames_[i]);
     }
     if (!isGood) {
         interpreter.refuse(Interpreter::Refusal::OtherLayout);
@@ -140,7 +140,8 @@ bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, Stack
                           const Frame& frame, uint64_t key, uint32_t& number) {
     constexpr uint32_t mostUnreadable = 64;
     CodeFacts facts;
-    if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, false, facts)) {
+    if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, false,
+                  facts)) {
         // Something of an extension that stands in for a frame. If that is common it is not so.
         if (++unreadable_ > mostUnreadable) interpreter.refuse(Interpreter::Refusal::OtherLayout);
         stacks_.insert(key, number);
@@ -149,7 +150,8 @@ bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, Stack
     const uint32_t code = codeNumber(interpreter, numbers, sink, frame);
     if (code == 0) return false;
     const uint32_t stack = take(spareStack_, numbers.stacks);
-    if (!sink.tellStack(stack, number, code, lineOfFrame(CarefulMemory(), interpreter.layout(), facts, frame)))
+    if (!sink.tellStack(stack, number, code,
+                        lineOfFrame(CarefulMemory(), interpreter.layout(), facts, frame)))
         return false;
     spareStack_ = 0;
     stacks_.insert(key, stack);
@@ -162,7 +164,9 @@ uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers,
     const uint64_t key = share({frame.code, 0, frame.identity, 0}, 0) | 1;
     if (const Entry* known = codes_.find(key)) return known->number;
     CodeFacts facts;
-    if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, true, facts)) return 0;
+    if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, true,
+                  facts))
+        return 0;
     const uint32_t number = take(spareCode_, numbers.codes);
     if (!sink.tellCode(number, {facts.function, facts.functionBytes},
                        {facts.file, facts.fileBytes}))

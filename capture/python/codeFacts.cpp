@@ -75,8 +75,8 @@ bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes&
     uint64_t type = 0, length = 0;
     uint32_t bits = 0;
     TextState state;
-    if (!isPlausible(address) || !memory.get(address + layout.type, type) ||
-        type != types.text || !memory.get(address + layout.textLength, length) ||
+    if (!isPlausible(address) || !memory.get(address + layout.type, type) || type != types.text ||
+        !memory.get(address + layout.textLength, length) ||
         !memory.get(address + layout.textState, bits) || !readState(bits, state) ||
         length > uint64_t{1} << 40)
         return false;
@@ -95,8 +95,7 @@ bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes&
     const uint64_t perPiece = sizeof piece / state.width;
     for (uint64_t done = 0; done < count; done += perPiece) {
         const uint64_t now = std::min(perPiece, count - done);
-        if (!memory.read(text + done * state.width, piece,
-                                 static_cast<size_t>(now * state.width)))
+        if (!memory.read(text + done * state.width, piece, static_cast<size_t>(now * state.width)))
             return false;
         for (uint64_t i = 0; i < now; ++i) {
             uint32_t character = 0;
@@ -147,22 +146,21 @@ bool readCode(const Memory& memory, const FrameLayout& layout, const KnownTypes&
     facts.firstLine = valueAt<int32_t>(code, layout.firstLine);
     const auto table = valueAt<uint64_t>(code, layout.lineTable);
     uint64_t type = 0;
-    if (facts.firstLine < 0 || !isPlausible(table) ||
-        !memory.get(table + layout.type, type) || type != types.bytes ||
-        !memory.get(table + layout.bytesLength, facts.lineTableBytes))
+    if (facts.firstLine < 0 || !isPlausible(table) || !memory.get(table + layout.type, type) ||
+        type != types.bytes || !memory.get(table + layout.bytesLength, facts.lineTableBytes))
         return false;
     facts.lineTable = table + layout.bytesData;
     if (!withTexts) return true;
-    return readText(memory, layout, types, valueAt<uint64_t>(code, layout.name), false, facts.function,
-                    sizeof facts.function, facts.functionBytes) &&
+    return readText(memory, layout, types, valueAt<uint64_t>(code, layout.name), false,
+                    facts.function, sizeof facts.function, facts.functionBytes) &&
            readText(memory, layout, types, valueAt<uint64_t>(code, layout.file), true, facts.file,
                     sizeof facts.file, facts.fileBytes);
 }
 
 int32_t lineOfFrame(const Memory& memory, const FrameLayout& layout, const CodeFacts& facts,
                     const Frame& frame) {
-    return lineOf(memory, layout.lineTableKind, facts.lineTable, facts.lineTableBytes, facts.firstLine,
-                  byteIndexOf(memory, layout, frame));
+    return lineOf(memory, layout.lineTableKind, facts.lineTable, facts.lineTableBytes,
+                  facts.firstLine, byteIndexOf(memory, layout, frame));
 }
 
 bool isWithinCode(const Memory& memory, const FrameLayout& layout, const Frame& frame) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +13,7 @@
 
 #include "capture/log/LogFile.h"
 #include "capture/log/RecordWriter.h"
+#include "capture/log/ThreadRecords.h"
 #include "capture/sample/CounterDescription.h"
 
 namespace lanescope::capture {

@@ -27,8 +27,7 @@ uint32_t hashOf(std::string_view name) {
 
 std::optional<LoadedImage> LoadedImage::at(const agent::python::Memory& memory, uint64_t address) {
     Elf64_Ehdr header{};
-    if (!memory.get(address, header) ||
-        std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+    if (!memory.get(address, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr))
         return std::nullopt;
     LoadedImage image(memory);
@@ -58,8 +57,8 @@ bool LoadedImage::readDynamic(uint64_t address, uint64_t bytes) {
         if (!memory_->get(address + i * sizeof entry, entry)) return false;
         if (entry.d_tag == DT_NULL) break;
         // glibc puts addresses of this process there, others leave those of the file.
-        const uint64_t value = entry.d_un.d_ptr < base_ ? entry.d_un.d_ptr + base_
-                                                        : entry.d_un.d_ptr;
+        const uint64_t value =
+            entry.d_un.d_ptr < base_ ? entry.d_un.d_ptr + base_ : entry.d_un.d_ptr;
         if (entry.d_tag == DT_SYMTAB) symbols_ = value;
         if (entry.d_tag == DT_STRTAB) names_ = value;
         if (entry.d_tag == DT_GNU_HASH) hashes_ = value;

@@ -45,8 +45,7 @@ struct FoundPython {
     bool isReadable = false;
 };
 
-std::optional<FoundPython> pythonIn(const Memory& memory, uint64_t address,
-                                    std::string_view file) {
+std::optional<FoundPython> pythonIn(const Memory& memory, uint64_t address, std::string_view file) {
     const auto image = LoadedImage::at(memory, address);
     if (!image) return std::nullopt;
     const auto runtime = image->find("_PyRuntime"), code = image->find("PyCode_Type"),
@@ -94,8 +93,7 @@ ImagesOfProcess lookForImages(pid_t pid, const ForeignMemory& memory) {
             offset.find_first_not_of('0') != std::string_view::npos)
             continue;
         const std::string_view file = path.substr(path.rfind('/') + 1);
-        found.usesCuda |=
-            file.starts_with("libcuda.so") || file.starts_with("liblanescope-agent");
+        found.usesCuda |= file.starts_with("libcuda.so") || file.starts_with("liblanescope-agent");
         const bool mayBePython =
             isProgram || file.starts_with("libpython3") || file.starts_with("python");
         isProgram = false;
@@ -222,9 +220,9 @@ bool PythonProcess::addFrame(const Frame& told, uint32_t& number) {
     const bool isKnown = known != codes_.end() && known->second.identity == frame.identity;
     if (!readCode(memory_, layout, image_->types, frame.code, !isKnown, facts)) return false;
     if (!isWithinCode(memory_, layout, frame)) return false;
-    const uint32_t code = isKnown ? known->second.number
-                                  : log_.code({facts.function, facts.functionBytes},
-                                              {facts.file, facts.fileBytes});
+    const uint32_t code =
+        isKnown ? known->second.number
+                : log_.code({facts.function, facts.functionBytes}, {facts.file, facts.fileBytes});
     if (!isKnown) codes_.insert_or_assign(frame.code, KnownCode{frame.identity, code});
     number = log_.stack(number, code, lineOfFrame(memory_, layout, facts, frame));
     return true;

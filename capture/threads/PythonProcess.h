@@ -81,7 +81,7 @@ class PythonProcess {
     GilWatch gil_;
     std::unordered_map<pid_t, uint64_t> stateOf_;
     std::vector<uint64_t> states_;
-    std::unordered_map<uint64_t, uint32_t> known_;  ///< Whole stacks by a hash of their frames.
+    std::unordered_map<uint64_t, uint32_t> known_;   ///< Whole stacks by a hash of their frames.
     std::unordered_map<uint64_t, KnownCode> codes_;  ///< By address.
     std::vector<agent::python::Frame> frames_;
 };

@@ -100,8 +100,9 @@ void ThreadSampler::findProcesses(int64_t nowNs) {
     for (auto at = processes_.begin(); at != processes_.end();) {
         // One that another thread than the first has started is not found each time.
         std::error_code error;
-        const bool isThere = std::ranges::find(found, at->first) != found.end() ||
-                             std::filesystem::exists(fmt::format("/proc/{}/task", at->first), error);
+        const bool isThere =
+            std::ranges::find(found, at->first) != found.end() ||
+            std::filesystem::exists(fmt::format("/proc/{}/task", at->first), error);
         if (isThere) {
             ++at;
             continue;
@@ -161,13 +162,13 @@ void ThreadSampler::keepToShare(int64_t nowNs) {
 
 /// "0.31 % of a core at 97 Hz: up to 41 threads of 5 processes; 28412 stacks read, 12 torn".
 std::string ThreadSampler::describe() const {
-    const double seconds =
-        std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
-    return fmt::format("{:.2f} % of a core at {:.0f} Hz: up to {} threads of {} processes; {} "
-                       "stacks read, {} torn",
-                       100 * static_cast<double>(threadCpuNs()) / 1e9 / seconds,
-                       static_cast<double>(turns_) / seconds, mostThreads_, mostProcesses_,
-                       reading_.whole, reading_.torn);
+    const double seconds = std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
+    return fmt::format(
+        "{:.2f} % of a core at {:.0f} Hz: up to {} threads of {} processes; {} "
+        "stacks read, {} torn",
+        100 * static_cast<double>(threadCpuNs()) / 1e9 / seconds,
+        static_cast<double>(turns_) / seconds, mostThreads_, mostProcesses_, reading_.whole,
+        reading_.torn);
 }
 
 void ThreadSampler::end() {

@@ -54,8 +54,8 @@ class ThreadSampler : public Sampler {
     int64_t begunNs_ = 0, nextNs_ = 0, nextFindNs_ = 0, nextFlushNs_ = 0;
     uint64_t turns_ = 0, looksForProcesses_ = 0;
     uint64_t random_ = 0x9e3779b97f4a7c15;
-    double shareOfCore_ = 0;     ///< That it may take.
-    double slowness_ = 1;        ///< By which its turns are further apart, to keep to that.
+    double shareOfCore_ = 0;  ///< That it may take.
+    double slowness_ = 1;     ///< By which its turns are further apart, to keep to that.
     int64_t judgedNs_ = 0, judgedCpuNs_ = 0;
     size_t mostThreads_ = 0, mostProcesses_ = 0;
     std::string unknownVersion_;

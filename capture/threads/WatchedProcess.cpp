@@ -51,13 +51,12 @@ void WatchedProcess::findImages(int64_t nowNs) {
     unknownVersion_ = found.unknownVersion;
     const bool wasWatched = isWatched_;
     isHidden_ = found.isHidden;
-    isWatched_ |=
-        found.python || found.usesCuda || found.isHidden || !found.unknownVersion.empty();
+    isWatched_ |= found.python || found.usesCuda || found.isHidden || !found.unknownVersion.empty();
     if (found.python) python_.emplace(found.python, memory_, log_, reading_);
     if (isWatched_ && (!wasWatched || found.python))
-        log_.addProcess(static_cast<uint32_t>(pid_), 0, program_,
-                        found.python ? std::string_view(found.python->version)
-                                     : std::string_view());
+        log_.addProcess(
+            static_cast<uint32_t>(pid_), 0, program_,
+            found.python ? std::string_view(found.python->version) : std::string_view());
 }
 
 void WatchedProcess::findThreads(std::vector<char>& buffer) {
@@ -67,8 +66,7 @@ void WatchedProcess::findThreads(std::vector<char>& buffer) {
         pid_t thread = 0;
         std::from_chars(name.data(), name.data() + name.size(), thread);
         if (thread <= 0) continue;
-        if (threads_.size() < mostThreads)
-            threads_.try_emplace(thread, pid_, thread, log_);
+        if (threads_.size() < mostThreads) threads_.try_emplace(thread, pid_, thread, log_);
     }
     for (auto& [number, thread] : threads_) thread.tellName(buffer);
 }
@@ -76,11 +74,10 @@ void WatchedProcess::findThreads(std::vector<char>& buffer) {
 void WatchedProcess::look(bool isTurnOfAll, std::vector<char>& buffer) {
     for (auto at = threads_.begin(); at != threads_.end();) {
         auto& [number, thread] = *at;
-        const bool isOften = number == pid_ || thread.isBusy() ||
-                             (python_ && python_->hasThread(number));
+        const bool isOften =
+            number == pid_ || thread.isBusy() || (python_ && python_->hasThread(number));
         PythonProcess* const python = python_ ? &*python_ : nullptr;
-        if ((isOften || isTurnOfAll) &&
-            !thread.look(sampleTimeNs(), python, memory_, buffer)) {
+        if ((isOften || isTurnOfAll) && !thread.look(sampleTimeNs(), python, memory_, buffer)) {
             thread.end();
             at = threads_.erase(at);
         } else {

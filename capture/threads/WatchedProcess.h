@@ -53,7 +53,7 @@ class WatchedProcess {
     std::string unknownVersion_;
     bool isWatched_ = false;
     bool isHidden_ = false;  ///< It runs Python, whose memory may not be read.
-    int looks_ = 0;  ///< At the memory map, since the program became what it is.
+    int looks_ = 0;          ///< At the memory map, since the program became what it is.
     int64_t nextImagesNs_ = 0;
     std::optional<PythonProcess> python_;
     std::map<pid_t, WatchedThread> threads_;

@@ -10,10 +10,10 @@ namespace lanescope::capture {
 
 /// What /proc/PID/task/TID/syscall says of a thread.
 struct SystemCall {
-    bool isRunning = false;   ///< It runs, or could.
-    int64_t number = -1;      ///< -1: it sleeps in none, as at a page that has to be read.
-    uint64_t argument = 0;    ///< The first; of a futex its address.
-    bool isKnown = false;     ///< False if the file says nothing.
+    bool isRunning = false;  ///< It runs, or could.
+    int64_t number = -1;     ///< -1: it sleeps in none, as at a page that has to be read.
+    uint64_t argument = 0;   ///< The first; of a futex its address.
+    bool isKnown = false;    ///< False if the file says nothing.
 };
 SystemCall parseSystemCall(std::string_view text);
 

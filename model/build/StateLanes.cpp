@@ -56,8 +56,8 @@ class Flame {
 
     static bool isSame(const Trace& trace, uint32_t a, uint32_t b) {
         const StackTable& stacks = trace.stacks;
-        return a == b || (stacks.function[a] == stacks.function[b] &&
-                          stacks.file[a] == stacks.file[b]);
+        return a == b ||
+               (stacks.function[a] == stacks.function[b] && stacks.file[a] == stacks.file[b]);
     }
 
     void closeFrom(size_t depth) {
@@ -69,8 +69,8 @@ class Flame {
             while (at >= lanes_.size()) lanes_.emplace_back(memory_);
             const Open& open = open_[at];
             appendSlice(lanes_[at], open.startNs, std::max(endNs_, open.startNs),
-                        trace_->stacks.function[open.frame], EventRef(EventKind::CpuState, open.row),
-                        SliceCategory::CpuFrame);
+                        trace_->stacks.function[open.frame],
+                        EventRef(EventKind::CpuState, open.row), SliceCategory::CpuFrame);
         }
         if (depth < open_.size()) open_.resize(depth);
     }

@@ -55,8 +55,9 @@ class StateNames {
 std::vector<StateLanes> collectStateLanes(const Trace& trace, const StateNames& names,
                                           StringIndex busy, const std::stop_token& stop);
 
-/// Deals API calls, NVTX ranges and states out to lanes of their threads. `busy` is what to call the
-/// slices of `ThreadLanes::busy`. Changes nothing of the trace. O(n). Stopped, it leaves events out.
+/// Deals API calls, NVTX ranges and states out to lanes of their threads. `busy` is what to call
+/// the slices of `ThreadLanes::busy`. Changes nothing of the trace. O(n). Stopped, it leaves events
+/// out.
 std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names,
                                             StringIndex busy, const std::stop_token& stop);
 

@@ -46,8 +46,7 @@ IdleGaps::IdleGaps(const Trace& trace) : trace_(&trace), states_(trace) {
 
 std::vector<IdleGaps::ThreadInGap> IdleGaps::threadsDuring(const IdleGap& gap) const {
     std::vector<ThreadInGap> threads;
-    const uint32_t awaited =
-        gap.call == noIndex ? noIndex : trace_->apiCalls.thread[gap.call];
+    const uint32_t awaited = gap.call == noIndex ? noIndex : trace_->apiCalls.thread[gap.call];
     const auto add = [&](uint32_t thread) {
         ThreadTimes times = states_.during(thread, gap.range);
         if (times.knownNs() > 0) threads.push_back({thread, thread == awaited, times});
@@ -58,8 +57,7 @@ std::vector<IdleGaps::ThreadInGap> IdleGaps::threadsDuring(const IdleGap& gap) c
         if (thread != awaited) add(thread);
     std::stable_sort(threads.begin() + static_cast<std::ptrdiff_t>(first), threads.end(),
                      [](const ThreadInGap& a, const ThreadInGap& b) {
-                         return a.times.of(ThreadState::Running) >
-                                b.times.of(ThreadState::Running);
+                         return a.times.of(ThreadState::Running) > b.times.of(ThreadState::Running);
                      });
     if (threads.size() > first + mostLoaders) threads.resize(first + mostLoaders);
     return threads;

@@ -33,9 +33,9 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
     std::vector<ThreadState> states;
     constexpr double leastPercent = 3;
     const auto percent = [&](ThreadState state) {
-        return wholeNs > 0 ? 100 * static_cast<double>(times.of(state)) /
-                                 static_cast<double>(wholeNs)
-                           : 0.0;
+        return wholeNs > 0
+                   ? 100 * static_cast<double>(times.of(state)) / static_cast<double>(wholeNs)
+                   : 0.0;
     };
     for (size_t state = 1; state < threadStateCount; ++state)
         if (percent(static_cast<ThreadState>(state)) >= leastPercent)

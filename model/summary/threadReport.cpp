@@ -35,9 +35,9 @@ constexpr StateColumn columns[] = {
 ReportTable threadStates(const ReportQuery& query) {
     const Trace& trace = query.trace;
     ReportTable table;
-    table.columns = {
-        {"Process", Unit::Text}, {"Thread", Unit::Text}, {"Time", Unit::Nanoseconds}};
-    for (const StateColumn& column : columns) table.columns.push_back({column.title, Unit::Percent});
+    table.columns = {{"Process", Unit::Text}, {"Thread", Unit::Text}, {"Time", Unit::Nanoseconds}};
+    for (const StateColumn& column : columns)
+        table.columns.push_back({column.title, Unit::Percent});
     table.columns.push_back({"Longest At", Unit::Text});
     const StatesOfThreads states(trace);
     const TimeRange all{-greatestTimeNs, greatestTimeNs};
@@ -49,9 +49,8 @@ ReportTable threadStates(const ReportQuery& query) {
     const auto workNs = [](const ThreadTimes& times) {
         return times.of(ThreadState::Running) + times.of(ThreadState::Runnable);
     };
-    std::ranges::stable_sort(threads, [&](const auto& a, const auto& b) {
-        return workNs(a.second) > workNs(b.second);
-    });
+    std::ranges::stable_sort(
+        threads, [&](const auto& a, const auto& b) { return workNs(a.second) > workNs(b.second); });
     for (const auto& [thread, times] : threads) {
         const Thread& info = trace.threads[thread];
         const Process& process = trace.processes[info.process];
@@ -62,12 +61,10 @@ ReportTable threadStates(const ReportQuery& query) {
         for (const StateColumn& column : columns) {
             int64_t ns = times.of(column.states[0]);
             if (column.states[1] != column.states[0]) ns += times.of(column.states[1]);
-            row.emplace_back(100 * static_cast<double>(ns) /
-                             static_cast<double>(times.knownNs()));
+            row.emplace_back(100 * static_cast<double>(ns) / static_cast<double>(times.knownNs()));
         }
-        row.emplace_back(times.stack == noIndex
-                             ? std::string()
-                             : frameText(trace, ownFrame(trace, times.stack)));
+        row.emplace_back(times.stack == noIndex ? std::string()
+                                                : frameText(trace, ownFrame(trace, times.stack)));
         table.rows.push_back(std::move(row));
     }
     return table;

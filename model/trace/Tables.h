@@ -245,10 +245,10 @@ struct CpuStateTable {
     Column<ThreadState> state;
     Column<StateSource> source;
     Column<int64_t> cpuNs, delayNs;  ///< On a core; without one that it wanted.
-    Column<StringIndex> call;            ///< What it waits in; 0 if unknown.
-    Column<uint32_t> stack;              ///< Row of `StackTable`, or `noIndex`.
-    Column<uint32_t> holder;             ///< Thread that has the GIL it waits for, or `noIndex`.
-    Column<uint32_t> holderStack;        ///< Row of `StackTable`, or `noIndex`.
+    Column<StringIndex> call;        ///< What it waits in; 0 if unknown.
+    Column<uint32_t> stack;          ///< Row of `StackTable`, or `noIndex`.
+    Column<uint32_t> holder;         ///< Thread that has the GIL it waits for, or `noIndex`.
+    Column<uint32_t> holderStack;    ///< Row of `StackTable`, or `noIndex`.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 template <Of<CpuStateTable> S, class V>

@@ -183,8 +183,8 @@ template <Of<Trace> S, class V>
 void forEachTable(S& trace, V&& visit) {
     visitEach(visit, trace.kernels, trace.memcpys, trace.migrations, trace.memsets, trace.graphs,
               trace.memoryEvents, trace.memoryPools, trace.allocations, trace.pageFaults,
-              trace.apiCalls, trace.stacks, trace.cpuStates, trace.syncs, trace.eventRecords, trace.eventWaits,
-              trace.streamWaits, trace.nvtx, trace.projections, trace.nccl);
+              trace.apiCalls, trace.stacks, trace.cpuStates, trace.syncs, trace.eventRecords,
+              trace.eventWaits, trace.streamWaits, trace.nvtx, trace.projections, trace.nccl);
 }
 
 using TracePtr = std::shared_ptr<const Trace>;

@@ -71,8 +71,8 @@ enum class TrackKind : uint8_t {
     Thread,
     ThreadNvtx,
     ThreadApi,
-    ThreadStates,  ///< What the thread did, and below it calls that it waited in.
-    ThreadStacks,  ///< Its stack as a flame, by looks or samples.
+    ThreadStates,   ///< What the thread did, and below it calls that it waited in.
+    ThreadStacks,   ///< Its stack as a flame, by looks or samples.
     Counter,        ///< One `CounterSeries`; its one lane is empty.
     CounterStates,  ///< One of flags: a slice, a `CounterSample`, for as long as a flag stood.
     CounterGroup,   ///< Counters that belong together, as children; its one lane is empty.

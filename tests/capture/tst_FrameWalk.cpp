@@ -68,14 +68,14 @@ class tst_FrameWalk : public QObject {
                 image[object * objectBytes / 8 + 4] = states[random() % states.size()];
             }
             for (const FrameLayout& layout : layouts()) {
-                const Walked walked = walkFrames(
-                    CarefulMemory(), 
-                    layout, base + random() % objects * objectBytes, frames);
+                const Walked walked = walkFrames(CarefulMemory(), layout,
+                                                 base + random() % objects * objectBytes, frames);
                 QVERIFY(walked.count <= frames.size());
                 found += walked.count;
                 CodeFacts facts;
                 for (uint32_t i = 0; i < walked.count; ++i) {
-                    if (!readCode(CarefulMemory(), layout, types, frames[i].code, true, facts)) continue;
+                    if (!readCode(CarefulMemory(), layout, types, frames[i].code, true, facts))
+                        continue;
                     ++described;
                     QVERIFY(facts.functionBytes <= CodeFacts::longestFunction);
                     QVERIFY(facts.fileBytes <= CodeFacts::longestFile);
@@ -191,7 +191,9 @@ class tst_FrameWalk : public QObject {
             }
         }
         QCOMPARE(lineOf(CarefulMemory(), LineTableKind::Locations, 16, 1'000, 10, 4), 0);
-        QCOMPARE(lineOf(CarefulMemory(), LineTableKind::Locations, address(table.data()), 10, 77, -1), 77);
+        QCOMPARE(
+            lineOf(CarefulMemory(), LineTableKind::Locations, address(table.data()), 10, 77, -1),
+            77);
     }
 };
 

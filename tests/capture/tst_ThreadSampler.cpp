@@ -61,9 +61,9 @@ Recorded recorded(const QStringList& command, const std::function<void()>& inChi
     const QString output = folder.filePath(QStringLiteral("run.sqlite"));
     QProcess process;
     if (inChild) process.setChildProcessModifier(inChild);
-    process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
-                  QStringList{"record", "--no-sample", "-o", output} + options + QStringList{"--"} +
-                      command);
+    process.start(
+        QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
+        QStringList{"record", "--no-sample", "-o", output} + options + QStringList{"--"} + command);
     Recorded made;
     if (!process.waitForFinished(120'000)) return made;
     made.errors = process.readAllStandardError();
@@ -365,8 +365,8 @@ class tst_ThreadSampler : public QObject {
             // On a busy machine both want a core more often than the GIL.
             QVERIFY(percent(waitingNs, spinningNs) > 5);
             QVERIFY(percent(heldNs, waitingNs) > 60);
-            const double ranFor = percent(timesOf(trace, thread).of(ThreadState::Running),
-                                          spinningNs);
+            const double ranFor =
+                percent(timesOf(trace, thread).of(ThreadState::Running), spinningNs);
             qInfo("%s: ran for %.1f %%, its own clock %.1f %%", qPrintable(python), ranFor,
                   run.said["cpu"].toDouble());
             QVERIFY(std::abs(ranFor - run.said["cpu"].toDouble()) <= 5);
@@ -376,8 +376,8 @@ class tst_ThreadSampler : public QObject {
     void saysWhereMemoryMayNotBeRead() {
         if (isSanitized) QSKIP("A sanitizer wants to read its own.");
         if (interpreters().isEmpty()) QSKIP("No Python here.");
-        const Recorded run = recorded(
-            {interpreters().front(), scriptOf("schedule.py"), "2"}, [] { refuseReadv(); });
+        const Recorded run =
+            recorded({interpreters().front(), scriptOf("schedule.py"), "2"}, [] { refuseReadv(); });
         QVERIFY2(run.trace, run.errors.constData());
         // What it did is seen all the same, without lines, and one sentence says so.
         QCOMPARE(run.trace->stacks.size(), 0u);
@@ -421,9 +421,9 @@ class tst_ThreadSampler : public QObject {
             // `record` asks whether a process is there, and its helpers are told to end.
             QVERIFY2(!line.contains("kill(") || line.contains(", 0)") || line.contains("SIGKILL"),
                      line.constData());
-            QVERIFY2(!line.contains("--- SIG") || line.contains("SIGCHLD") ||
-                         line.contains("SIGKILL"),
-                     line.constData());
+            QVERIFY2(
+                !line.contains("--- SIG") || line.contains("SIGCHLD") || line.contains("SIGKILL"),
+                line.constData());
         }
     }
 };

@@ -253,8 +253,8 @@ class TestThreadStates : public QObject {
                   "INSERT INTO OSRT_API VALUES (10000000,30000000,27," + id + ",1,NULL)",
                   std::string("CREATE TABLE COMPOSITE_EVENTS (id INTEGER, start INTEGER, cpu "
                               "INTEGER, threadState INTEGER, globalTid INTEGER)"),
-                  "INSERT INTO COMPOSITE_EVENTS VALUES (1,2000000,1,1," + id +
-                      "),(2,4000000,1,1," + id + "),(3,6000000,1,1," + id + ")",
+                  "INSERT INTO COMPOSITE_EVENTS VALUES (1,2000000,1,1," + id + "),(2,4000000,1,1," +
+                      id + "),(3,6000000,1,1," + id + ")",
                   std::string("CREATE TABLE SAMPLING_CALLCHAINS (id INTEGER, symbol INTEGER, "
                               "module INTEGER, stackDepth INTEGER)"),
                   std::string("INSERT INTO SAMPLING_CALLCHAINS VALUES (1,4,5,0),(1,3,5,1),"

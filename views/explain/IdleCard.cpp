@@ -87,13 +87,12 @@ void IdleCard::addThreads(const IdleGap& gap) {
     for (const IdleGaps::ThreadInGap& each : threads) {
         const Thread& thread = trace_->threads[each.thread];
         const std::string which =
-            each.isAwaited ? threadText(*trace_, each.thread)
-                           : thread.name + ", PID " +
-                                 std::to_string(trace_->processes[thread.process].pid);
-        sheet_->addParagraph(
-            tr("%1: %2").arg(toQString(printable(which)),
-                             toQString(printable(timesText(*trace_, each.times,
-                                                           gap.range.durationNs())))));
+            each.isAwaited
+                ? threadText(*trace_, each.thread)
+                : thread.name + ", PID " + std::to_string(trace_->processes[thread.process].pid);
+        sheet_->addParagraph(tr("%1: %2").arg(
+            toQString(printable(which)),
+            toQString(printable(timesText(*trace_, each.times, gap.range.durationNs())))));
     }
 }
 

@@ -33,8 +33,7 @@ inline constexpr ThreadStates threadStates;
 // What only Nsight Systems has. It is read and never made.
 
 struct ScheduleEvents : TableOf<ScheduleEvents> {
-    constexpr ScheduleEvents()
-        : TableOf("SCHED_EVENTS", "a thread got a core or lost it") {}
+    constexpr ScheduleEvents() : TableOf("SCHED_EVENTS", "a thread got a core or lost it") {}
 
     OptionalInteger<"start"> start{this, "when, ns"};
     OptionalInteger<"cpu"> cpu{this, "which core"};
@@ -44,8 +43,7 @@ struct ScheduleEvents : TableOf<ScheduleEvents> {
 inline constexpr ScheduleEvents scheduleEvents;
 
 struct SystemCalls : TableOf<SystemCalls> {
-    constexpr SystemCalls()
-        : TableOf("OSRT_API", "a call of the operating system's libraries") {}
+    constexpr SystemCalls() : TableOf("OSRT_API", "a call of the operating system's libraries") {}
 
     OptionalInteger<"start"> start{this, "when it began, ns"};
     OptionalInteger<"end"> end{this, "when it returned, ns"};
@@ -56,8 +54,7 @@ struct SystemCalls : TableOf<SystemCalls> {
 inline constexpr SystemCalls systemCalls;
 
 struct SampleEvents : TableOf<SampleEvents> {
-    constexpr SampleEvents()
-        : TableOf("COMPOSITE_EVENTS", "a thread was seen on a core") {}
+    constexpr SampleEvents() : TableOf("COMPOSITE_EVENTS", "a thread was seen on a core") {}
 
     OptionalInteger<"id"> id{this, "its stack, in SAMPLING_CALLCHAINS"};
     OptionalInteger<"start"> start{this, "when, ns"};

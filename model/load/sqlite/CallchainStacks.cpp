@@ -20,8 +20,8 @@ struct Frame {
 
 CallchainStacks::CallchainStacks(LoadContext& context, FileDirectory& directory,
                                  const tables::Callchains& table) {
-    TableReader reader(context, table,
-                       {table.id, table.symbol, table.module, table.stackDepth}, "call stacks");
+    TableReader reader(context, table, {table.id, table.symbol, table.module, table.stackDepth},
+                       "call stacks");
     std::vector<Frame> frames;
     while (reader.next()) {
         const auto id = reader.integer(table.id);

@@ -17,12 +17,12 @@ namespace {
 ThreadState reasonOf(std::string_view name) {
     using enum ThreadState;
     constexpr auto reasons = std::to_array<std::pair<std::string_view, ThreadState>>(
-        {{"waitpid", Child},  {"waitid", Child},  {"wait4", Child},   {"sleep", Sleep},
-         {"mutex", Lock},     {"cond_", Lock},    {"rwlock", Lock},   {"sem_", Lock},
-         {"barrier", Lock},   {"pthread_", Lock}, {"futex", Lock},    {"ioctl", Device},
-         {"fsync", Disk},     {"fdatasync", Disk}, {"sync", Disk},    {"open", Disk},
-         {"poll", Poll},      {"select", Poll},   {"read", Poll},     {"write", Poll},
-         {"recv", Poll},      {"send", Poll},     {"accept", Poll},   {"connect", Poll}});
+        {{"waitpid", Child}, {"waitid", Child},   {"wait4", Child}, {"sleep", Sleep},
+         {"mutex", Lock},    {"cond_", Lock},     {"rwlock", Lock}, {"sem_", Lock},
+         {"barrier", Lock},  {"pthread_", Lock},  {"futex", Lock},  {"ioctl", Device},
+         {"fsync", Disk},    {"fdatasync", Disk}, {"sync", Disk},   {"open", Disk},
+         {"poll", Poll},     {"select", Poll},    {"read", Poll},   {"write", Poll},
+         {"recv", Poll},     {"send", Poll},      {"accept", Poll}, {"connect", Poll}});
     for (const auto& [part, reason] : reasons)
         if (name.find(part) != std::string_view::npos) return reason;
     return Blocked;
@@ -49,14 +49,14 @@ void readSystemCalls(LoadContext& context, FileDirectory& directory) {
         const StringIndex name = reader.string(t.nameId, directory.strings).value_or(0);
         const auto [reason, isNew] = reasons.try_emplace(name, ThreadState::Blocked);
         if (isNew) reason->second = reasonOf(directory.strings.text(name));
-        context.builder().add<kinds::CpuState>({.startNs = times->startNs,
-                                                .endNs = times->endNs,
-                                                .thread = thread,
-                                                .state = reason->second,
-                                                .source = StateSource::Calls,
-                                                .call = name,
-                                                .stack = stacks.of(reader.integerOr(
-                                                    t.callchainId, -1))});
+        context.builder().add<kinds::CpuState>(
+            {.startNs = times->startNs,
+             .endNs = times->endNs,
+             .thread = thread,
+             .state = reason->second,
+             .source = StateSource::Calls,
+             .call = name,
+             .stack = stacks.of(reader.integerOr(t.callchainId, -1))});
     }
 }
 

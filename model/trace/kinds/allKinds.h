@@ -101,9 +101,8 @@ struct KindList {
 };
 
 /// In the order in which events that start together are listed: what holds or causes others first.
-using InOrder =
-    KindList<Nvtx, Api, Sync, Graph, Kernel, Memcpy, Memset, PageFault, Projection, CpuState,
-             CounterSample>;
+using InOrder = KindList<Nvtx, Api, Sync, Graph, Kernel, Memcpy, Memset, PageFault, Projection,
+                         CpuState, CounterSample>;
 
 constexpr bool isEachInOrderOnce() {
     std::array<int, EventRef::kindLimit> times{};
