@@ -11,6 +11,7 @@
 
 #include "capture/collector/ProcessContext.h"
 #include "capture/log/Records.h"
+#include "capture/log/ThreadRecords.h"
 
 namespace lanescope::capture {
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "capture/log/Records.h"
+#include "capture/log/ThreadRecords.h"
 
 namespace lanescope::log {
 

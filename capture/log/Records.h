@@ -463,33 +463,6 @@ struct GpuMetricSamplesRecord {
     uint32_t gpu, metricCount, count, reserved;
 };
 
-/// A process whose threads are looked at from outside.
-struct WatchedProcessRecord {
-    RecordHeader header;
-    uint32_t processId, parentId;
-    uint32_t program, python;  ///< Strings; `python` 0: it runs none that can be read.
-};
-
-/// A thread of it, and what it is called; again when that changes.
-struct WatchedThreadRecord {
-    RecordHeader header;
-    uint32_t processId, threadId;
-    uint32_t name, reserved;
-};
-
-/// A thread was seen in one state, at one line, for a while.
-struct ThreadRunRecord {
-    RecordHeader header;
-    int64_t startNs, endNs;
-    int64_t cpuNs, delayNs;  ///< In which it had a core; in which it wanted one and had none.
-    uint32_t processId, threadId;
-    uint32_t stack;                      ///< Of a `StackRecord` of this log; 0 if none is known.
-    uint32_t call;                       ///< String: the system call that it sleeps in.
-    uint32_t holderThread, holderStack;  ///< Who has the GIL that it waits for; 0: unknown.
-    uint32_t state;                      ///< As `ThreadState`.
-    uint32_t looks;                      ///< How often it was looked at.
-};
-
 enum class EndReason : uint32_t { Exit = 1, Signal = 2, LogFull = 3 };
 
 /// Last record of a process that ended in good order. Without it the process was killed or crashed.

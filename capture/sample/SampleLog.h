@@ -13,6 +13,7 @@
 
 #include "capture/log/LogFile.h"
 #include "capture/log/RecordWriter.h"
+#include "capture/log/ThreadRecords.h"
 #include "capture/sample/CounterDescription.h"
 
 namespace lanescope::capture {

@@ -524,6 +524,18 @@ CREATE TABLE LANESCOPE_STACKS (
     "fileId" INTEGER,
     "line" INTEGER
 );
+CREATE TABLE LANESCOPE_THREAD_STATES (
+    "start" INTEGER,
+    "end" INTEGER,
+    "globalTid" INTEGER,
+    "state" INTEGER NOT NULL,
+    "callchainId" INTEGER,
+    "cpuNs" INTEGER NOT NULL,
+    "delayNs" INTEGER NOT NULL,
+    "callId" INTEGER,
+    "holderTid" INTEGER,
+    "holderCallchainId" INTEGER
+);
 CREATE TABLE ENUM_CUDA_DEV_MEM_EVENT_OPER (
     "id" INTEGER NOT NULL PRIMARY KEY,
     "name" TEXT,

@@ -124,7 +124,7 @@ class tst_Health : public QObject {
         Trace& trace = forged(made);
         trace.facts.hostMemoryBytes = int64_t{64} << 30;
         trace.facts.logBytesUnreadAtExit = int64_t{3} << 20;
-        trace.facts.samplers = {{"", "", "", "clocks every 100 ms", "", "", "", {}}};
+        trace.facts.samplers = {{"", "", "", "clocks every 100 ms", "", "", "", "", "", "", {}}};
         trace.facts.others = {{"brandNew", "yes"}};
         trace.gpuFacts = {{0, 5, 16, 18, {{"tray", "left"}}}, {7, 4, 8, {}, {{"tray", "right"}}}};
         trace.processes[0].facts.visibleDevices = "0,1";
