@@ -69,8 +69,9 @@ class NvtxReader {
     static constexpr Column rowNumber = tables::rowNumber<tables::NvtxEvents>;
 
     StringIndex nameOfRow() {
-        if (!reader_.isNull(t.text)) return reader_.string(t.text, strings_).value_or(0);
-        return reader_.string(t.textId, strings_).value_or(0);
+        // Where a file has both they say the same, and a number is looked up sooner.
+        if (!reader_.isNull(t.textId)) return reader_.string(t.textId, strings_).value_or(0);
+        return reader_.string(t.text, strings_).value_or(0);
     }
 
     void readRow() {
