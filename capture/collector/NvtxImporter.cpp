@@ -133,7 +133,10 @@ void NvtxImporter::write(const NvtxInterval& interval) {
 
     std::optional<int64_t> endNs, textId, endThread;
     if (interval.endNs) endNs = process_.time(*interval.endNs);
+    std::optional<std::string_view> text;
     if (begin.text != 0) textId = process_.strings.traceId(begin.text);
+    // Programs that read exports of Nsight Systems look for names of plain texts there.
+    if (const std::string_view name = process_.strings.text(begin.text); !name.empty()) text = name;
     if (interval.endNs && begin.event == NvtxEvent::Start)
         endThread = process_.threadId(interval.endThreadId);
     constexpr const auto& t = tables::nvtxEvents;
@@ -141,7 +144,7 @@ void NvtxImporter::write(const NvtxInterval& interval) {
         t, t.start = process_.time(begin.timestampNs), t.end = endNs,
         t.eventType = eventTypeOf(begin.event), t.rangeId = unlessZero(begin.rangeId),
         t.category = unlessZero(begin.category), t.color = unlessZero(begin.colorArgb),
-        t.globalTid = process_.threadId(begin.threadId), t.endGlobalTid = endThread,
+        t.globalTid = process_.threadId(begin.threadId), t.endGlobalTid = endThread, t.text = text,
         t.textId = textId, t.domainId = begin.domain, t.uint64Value = plain.unsigned64,
         t.int64Value = plain.signed64, t.doubleValue = plain.real64,
         t.uint32Value = plain.unsigned32, t.int32Value = plain.signed32,

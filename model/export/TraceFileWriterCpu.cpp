@@ -141,7 +141,7 @@ void TraceFileWriter::ranges() {
         if (table.colorArgb[row] != 0) color = table.colorArgb[row];
         rows.insert(t.start = table.startNs[row], t.end = end,
                     t.eventType = eventType(table.style[row]),
-                    t.text = trace_.strings.at(table.text[row]), t.textId = table.text[row],
+                    t.text = known(trace_.strings.at(table.text[row])), t.textId = table.text[row],
                     t.globalTid = thread.globalTid, t.domainId = domain, t.category = category,
                     t.color = color, t.jsonText = known(trace_.strings.at(table.payload[row])));
     }

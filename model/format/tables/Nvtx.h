@@ -35,7 +35,7 @@ struct NvtxEvents : TableOf<NvtxEvents> {
     OptionalInteger<"rangeId"> rangeId{this, "of a start-end range, as the program knows it"};
     OptionalInteger<"category"> category{this, "number of the category in its domain"};
     OptionalInteger<"color"> color{this, "ARGB"};
-    OptionalText<"text"> text{this, "the name; NULL where textId has it"};
+    OptionalText<"text"> text{this, "the name again, for programs that know no textId"};
     OptionalInteger<"globalTid"> globalTid{this, "the calling thread"};
     OptionalInteger<"endGlobalTid"> endGlobalTid{this, "the thread that ended a start-end range"};
     OptionalInteger<"textId"> textId{this, "the name, in StringIds"};
