@@ -134,7 +134,7 @@ class tst_Collector : public QObject {
         QCOMPARE(run.counts.events(), 3);
         QCOMPARE(row("SELECT start, \"end\", int64Value, text, (SELECT value FROM StringIds "
                      "WHERE id = textId) FROM NVTX_EVENTS WHERE eventType = 59 AND domainId = 0"),
-                 "100|NULL|-3|NULL|step");
+                 "100|NULL|-3|step|step");
         QCOMPARE(row("SELECT operation, bytes, communicator, nvtxRow = (SELECT rowid FROM "
                      "NVTX_EVENTS WHERE domainId = 5 AND eventType = 59) "
                      "FROM LANESCOPE_NCCL_OPERATIONS"),

@@ -398,8 +398,8 @@ class tst_GoldenCapture : public QObject {
                 columns += column;
                 // It was made when the name of a range stood in StringIds only.
                 const bool isName = table == "NVTX_EVENTS" && statement->columnName(i) == "text";
-                named += isName ? ", CASE WHEN eventType IN (34, 59, 60) THEN (SELECT value FROM "
-                                  "StringIds WHERE id = textId) END"
+                named += isName ? ", coalesce(\"text\", (SELECT value FROM StringIds WHERE id = "
+                                  "textId))"
                                 : column;
             }
             const bool namesVersion = table == "META_DATA_EXPORT";
