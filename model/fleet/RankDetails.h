@@ -70,10 +70,11 @@ struct StepKernels {
     int64_t count = 0, totalNs = 0, mostNs = 0;
 };
 
-/// A counter over all steps.
+/// A counter over all steps, of any GPU: one rank samples all of its machine.
 struct CounterSummary {
     std::string key;
     std::optional<int64_t> gpuId;
+    std::string gpuUuid;
     std::optional<int64_t> link;
     std::string device;
     double mean = 0, least = 0, greatest = 0;
@@ -121,8 +122,8 @@ inline constexpr const char* summaryExtension = ".lanescope-summary";
 std::filesystem::path summaryName(const std::filesystem::path& trace);
 
 /// Writes the summary of a trace into a file of its own, whole or not at all. It replaces what has
-/// the name. One file, written once: a shared file system sees one create, some writes, one sync
-/// and one rename.
+/// the name. For its owner only, as traces are. One file, written once: a shared file system sees
+/// one create, some writes, a link, a rename, and a sync of the file and of the folder.
 Result<void> writeSummaryFile(const std::filesystem::path& path, const Trace& trace,
                               const compare::RunSummary& run, const RankDetails& details,
                               bool isHere);

@@ -162,10 +162,8 @@ std::optional<CounterSummary> sumUp(const CounterSeries& counter, TimeRange rang
 void addCounters(const Trace& trace, const std::vector<FoundWorker>& workers,
                  RankDetails& details) {
     TimeRange range;
-    std::vector<bool> isUsed(trace.gpus.size(), false);
     for (const FoundWorker& each : workers) {
         if (each.steps->steps.empty()) continue;
-        isUsed[each.steps->gpu] = true;
         const TimeRange own{each.steps->steps.front().range.startNs,
                             each.steps->steps.back().range.endNs};
         range = range.isEmpty() ? own
@@ -173,12 +171,13 @@ void addCounters(const Trace& trace, const std::vector<FoundWorker>& workers,
                                             std::max(range.endNs, own.endNs)};
     }
     for (const CounterSeries& counter : trace.counters) {
-        const bool isOther = counter.gpu != noIndex && !isUsed[counter.gpu];
-        if (counter.key.empty() || counter.core >= 0 || counter.process != noIndex || isOther)
-            continue;
+        if (counter.key.empty() || counter.core >= 0 || counter.process != noIndex) continue;
         std::optional<CounterSummary> made = sumUp(counter, range);
         if (!made) continue;
-        if (counter.gpu != noIndex) made->gpuId = trace.gpus[counter.gpu].id;
+        if (counter.gpu != noIndex) {
+            made->gpuId = trace.gpus[counter.gpu].id;
+            made->gpuUuid = trace.gpus[counter.gpu].uuid;
+        }
         details.counters.push_back(std::move(*made));
     }
 }

@@ -73,7 +73,7 @@ Result<void> writeSummaryFile(const std::filesystem::path& path, const Trace& tr
     std::ifstream file(scratch.path(), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file || bytes.empty()) return fail("Cannot read {}.", scratch.path().string());
-    Result<AtomicFile> out = AtomicFile::create(path, AtomicFile::usualMode);
+    Result<AtomicFile> out = AtomicFile::create(path);
     if (!out) return fail(out.error());
     out->write(bytes);
     return out->commit();

@@ -77,9 +77,9 @@ void writeCounters(const Database& database, const RankDetails& details, FirstEr
     constexpr const auto& t = tables::storedCounters;
     Inserter rows(database, t, error);
     for (const CounterSummary& each : details.counters)
-        rows.insert(t.key = each.key, t.gpuId = each.gpuId, t.link = each.link,
-                    t.device = orNull(each.device), t.mean = each.mean, t.least = each.least,
-                    t.greatest = each.greatest);
+        rows.insert(t.key = each.key, t.gpuId = each.gpuId, t.gpuUuid = orNull(each.gpuUuid),
+                    t.link = each.link, t.device = orNull(each.device), t.mean = each.mean,
+                    t.least = each.least, t.greatest = each.greatest);
 }
 
 }  // namespace

@@ -189,6 +189,7 @@ struct StoredCounters : TableOf<StoredCounters> {
 
     Text<"key"> key{this, "as in LANESCOPE_COUNTERS"};
     OptionalInteger<"gpuId"> gpuId{this, "the GPU; NULL for the machine"};
+    OptionalText<"gpuUuid"> gpuUuid{this, "the same, by which another rank's is found"};
     OptionalInteger<"link"> link{this, "number of the NVLink"};
     OptionalText<"device"> device{this, "disk or network interface"};
     Real<"mean"> mean{this, "over time; of flags the share of time that any is set that slows"};

@@ -155,7 +155,7 @@ class SimulatedJob:
         calls = self._calls_of(rank)
         columns = list(zip(*calls))
         texts = {"operation"}
-        names = [name for name in reading.QUERIES["collectives"][1] if name != "worker"]
+        names = [name for name in reading.COLUMNS["collectives"] if name != "worker"]
         collectives = {"worker": numpy.zeros(len(calls), dtype=numpy.int64)}
         for name, column in zip(names, columns):
             collectives[name] = numpy.array(column, dtype=object if name in texts else numpy.int64)
@@ -170,12 +170,12 @@ class SimulatedJob:
         in_groups = {"worker": [0, 0], "communicator": [1000 + host, 2000 + rank % self.gpus], "name": ["tensor", "data"],
                      "position": [rank % self.gpus, host], "size": [self.gpus, self.hosts],
                      "calls": [sum(row[0] < 2000 for row in calls), sum(row[0] >= 2000 for row in calls)]}
-        tables = {"workers": {name: [own[name]] for name in reading.QUERIES["workers"][1]}, "steps": steps, "communicators": in_groups,
+        tables = {"workers": {name: [own[name]] for name in reading.COLUMNS["workers"]}, "steps": steps, "communicators": in_groups,
                   "collectives": collectives,
                   "kernels": {"worker": [0], "name": ["gemm"], "count": [10 * self.steps], "total_ns": [int(self.compute[rank].sum())],
                               "most_ns": [int(self.compute[rank].max() / 5)]}}
         made = {}
-        for name, (_, kinds) in reading.QUERIES.items():
+        for name, kinds in reading.COLUMNS.items():
             given = tables.get(name, {column: [] for column in kinds})
             made[name] = {column: _array(given[column], kind) for column, kind in kinds.items()}
         facts = {"startUtcNs": 1_800_000_000_000_000_000, "producer": "simulated", "stepPattern": "step #"}

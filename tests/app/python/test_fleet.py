@@ -8,6 +8,7 @@ usage: PYTHONPATH=STAGE test_fleet.py      skips itself where DuckDB or NumPy is
 import gzip
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -22,6 +23,14 @@ import lanescope
 TESTS = Path(__file__).resolve().parents[2]
 SAMPLES = TESTS.parent / "resources" / "samples"
 SKIPPED = 77
+
+
+def number_in(path, pattern):
+    return re.search(pattern, (TESTS.parent / path).read_text())[1]
+
+
+# Also where the rest is skipped: who reads summaries reads those that are written.
+assert number_in("model/compare/storedSummary.h", r"storedVersion = (\d+);") == number_in("app/python/lanescope/fleet/reading.py", r"(?m)^VERSION = (\d+)")
 
 try:
     import duckdb  # noqa: F401
@@ -202,6 +211,21 @@ class Findings(WithNoise):
             self.assertEqual(each.method, "collectives")
             self.assertLess(abs(each.offset_ns + offset), 5000)
         self.assertEqual({(each.method, each.offset_ns, each.error_ns) for each in alone.values()}, {("clock of the day", 0, 50_000)})
+
+    def test_clocks_stand_beside_a_slow_gpu_whoever_sampled_them(self):
+        simulated = self.simulated(14, "slow_gpu", 0.1)
+        summaries = simulated.summaries()
+        for host in range(4):
+            rows = [("clock.sm", gpu, host * 8 + gpu, 1.7e9 if host * 8 + gpu == simulated.culprit else 1.98e9) for gpu in range(8)]
+            rows += [("throttle.reasons", gpu, host * 8 + gpu, 0.4 if host * 8 + gpu == simulated.culprit else 0.0) for gpu in range(8)]
+            table = summaries[host * 8].tables["counters"]
+            given = {"key": [row[0] for row in rows], "gpu": [row[1] for row in rows], "gpu_uuid": [f"GPU-{row[2]:05}" for row in rows],
+                     "link": [reading.NONE] * 16, "device": [""] * 16, **{name: [row[3] for row in rows] for name in ("mean", "least", "greatest")}}
+            for name, kind in reading.COLUMNS["counters"].items():
+                table[name] = fleet_jobs._array(given[name], kind)
+        job = joining.join(summaries)
+        said = words.sentence(job, findings.find(job)[0])
+        self.assertIn("Its SMs run at 1700 MHz, the others at 1980 MHz. Its clocks are held down 40.0 % of the time.", said)
 
     def test_most_ranks_of_a_machine_are_the_machine(self):
         summaries = self.simulated(2).summaries()

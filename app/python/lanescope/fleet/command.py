@@ -41,10 +41,13 @@ def _report(asked: argparse.Namespace) -> None:
     from lanescope.fleet import findings, page, words, writing
     job = load(asked.folders[0], asked)
     found = findings.find(job)
+    for role in findings.unjudged(job):
+        alike = [rank.number for rank in job.ranks if rank.role == role]
+        job.notes.append(f"{words.numbers(alike)} ({role}): too few do the same work to say who is slow; --roles says who does.")
     writing.write(job, found, asked.output)
     if asked.html:
         page.write_page(page.page(job, found, f"The job in {os.path.basename(os.path.abspath(asked.folders[0]))}"), asked.html)
-    print(f"{len(job.ranks)} ranks on {len({rank.machine for rank in job.ranks})} machines, {len(job.steps)} steps of {words.seconds(job.step_ns)}.")
+    print(f"{words.shape(job)}.")
     for each in found[:10]:
         lost = f" {words.seconds(each.lost_ns)} lost." if each.lost_ns else ""
         print(f"- {words.sentence(job, each)}{lost}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy
 
-from lanescope.fleet.joining import MESSAGES, NONE, PARTS, Job
+from lanescope.fleet.joining import NONE, PARTS, Job
 
 LEAST_SHARE = 0.005  # of the usual step, of what a rank loses
 LEAST_LINK_SHARE = 0.02  # of what moving the same bytes takes elsewhere
@@ -296,5 +296,6 @@ def find(job: Job) -> list:
     return sorted(found, key=lambda each: each.order)
 
 
-def has_messages(job: Job) -> bool:
-    return any(name in MESSAGES for each in job.communicators.values() for name in each.get("operations", ()))
+def unjudged(job: Job) -> list:
+    """The roles of too few ranks to say which is slow."""
+    return [role for role, rows in by_role(job).items() if len(rows) < FEWEST_ALIKE]

@@ -317,15 +317,18 @@ def _roles_by_hand(path: str, ranks: list) -> None:
 
 
 def _add_rest(job: Job, chosen: list) -> None:
+    of_gpu = {rank.gpu_uuid: rank.row for rank in job.ranks if rank.gpu_uuid}
     for row, (_, summary, worker) in enumerate(chosen):
         kernels = summary.tables["kernels"]
         for place in numpy.flatnonzero(kernels["worker"] == worker):
             table = job.kernels.setdefault(kernels["name"][place], numpy.zeros((2, len(chosen))))
             table[:, row] = kernels["count"][place], kernels["total_ns"][place]
         counters = summary.tables["counters"]
-        for place, gpu in enumerate(counters["gpu"]):
-            if gpu in (job.ranks[row].gpu, NONE):
-                job.counters.append((row, *(counters[name][place] for name in ("key", "link", "device", "mean", "least", "greatest"))))
+        for place, (gpu, uuid) in enumerate(zip(counters["gpu"], counters["gpu_uuid"])):
+            # One rank of a machine samples the GPUs of all.
+            whose = of_gpu.get(uuid, -1) if uuid else row if gpu in (job.ranks[row].gpu, NONE) else -1
+            if whose >= 0:
+                job.counters.append((whose, *(counters[name][place] for name in ("key", "link", "device", "mean", "least", "greatest"))))
         health = summary.tables["health"]
         job.health += [(row, *(health[name][place] for name in health)) for place in range(len(health["code"]))]
 

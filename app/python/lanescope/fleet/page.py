@@ -12,7 +12,7 @@ import zlib
 import numpy
 
 from lanescope.fleet.joining import Job
-from lanescope.fleet.words import command, percent, seconds, sentence
+from lanescope.fleet.words import command, percent, seconds, sentence, shape
 from lanescope.fleet.writing import against_role, publish
 
 MOST_WIDE, MOST_HIGH = 2000, 4096
@@ -126,7 +126,6 @@ def _lateness(job: Job) -> str:
 
 
 def page(job: Job, findings: list, title: str) -> str:
-    machines = len({rank.machine for rank in job.ranks})
     broken = "".join(f"<li>{html.escape(os.path.basename(each.source))}: {html.escape(each.sentence)}</li>" for each in job.broken[:MOST_LISTED])
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in job.notes[:MOST_LISTED])
     clocks = table(["Machine", "Ranks", "Clock", "+-"], [
@@ -134,8 +133,7 @@ def page(job: Job, findings: list, title: str) -> str:
         for machine, clock in list(job.clocks.items())[:MOST_LISTED]])
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
             f"<title>{html.escape(title)}</title><style>{STYLE}</style><main><h1>{html.escape(title)}</h1>"
-            f'<p class="note">{len(job.ranks)} ranks on {machines} machine{"s" if machines != 1 else ""}, {len(job.steps)} steps of '
-            f"{seconds(job.step_ns)}.</p>"
+            f'<p class="note">{shape(job)}.</p>'
             f"<section><h2>Every rank in every step</h2>{_heat_map(job)}</section>"
             f"<section><h2>What costs time</h2>{_findings(job, findings)}</section>"
             f"<section><h2>Who enters collectives last</h2>{_lateness(job)}</section>"

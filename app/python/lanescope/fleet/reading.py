@@ -36,10 +36,6 @@ OWN = {
 TABLES = ("", "_HEALTH", "_WORKERS", "_STEPS", "_PARTS", "_PLACES", "_COMMUNICATORS", "_COLLECTIVES", "_KERNELS", "_COUNTERS")
 
 
-def _listed(names: tuple) -> str:
-    return ", ".join(f"'{name}'" for name in names)
-
-
 # By table: its query, and of each column its kind: i number, t text, r real number.
 QUERIES = {
     "workers": ("""
@@ -52,28 +48,17 @@ QUERIES = {
         {"worker": "i", "rank": "i", "pid": "i", "gpu": "i", "gpu_name": "t", "ended_abnormally": "i", "host": "t", "boot": "t",
          "local_rank": "i", "world_size": "i", "gpu_uuid": "t", "start_ns": "i", "end_ns": "i",
          "clock_error_ns": "i", "clock_most_error_ns": "i"}),
-    "steps": (f"""
-        SELECT s.worker, s.number, s.startNs, s.wallNs, coalesce(p.communication, 0), coalesce(p.compute, 0),
-            coalesce(p.copies, 0), coalesce(p.loading, 0)
-        FROM (SELECT worker, number, startNs, wallNs, ROW_NUMBER() OVER (PARTITION BY worker ORDER BY rowid) - 1 AS place
-              FROM LANESCOPE_STORED_STEPS) s
-        LEFT JOIN (SELECT worker, step, SUM(CASE WHEN part IN ({_listed(COMMUNICATION)}) THEN ns ELSE 0 END) AS communication,
-                       {', '.join(f"SUM(CASE WHEN part IN ({_listed(parts)}) THEN ns ELSE 0 END) AS {name}" for name, parts in OWN.items())}
-                   FROM LANESCOPE_STORED_PARTS GROUP BY worker, step) p ON p.worker = s.worker AND p.step = s.place
-        ORDER BY s.worker, s.place""",
-        {"worker": "i", "step": "i", "start_ns": "i", "wall_ns": "i", "communication_ns": "i", "compute_ns": "i",
-         "copies_ns": "i", "loading_ns": "i"}),
+    "steps": ("SELECT worker, number, startNs, wallNs FROM LANESCOPE_STORED_STEPS ORDER BY worker, rowid",
+              {"worker": "i", "step": "i", "start_ns": "i", "wall_ns": "i"}),
+    "parts": ("SELECT worker, step, part, ns FROM LANESCOPE_STORED_PARTS", {"worker": "i", "step": "i", "part": "t", "ns": "i"}),
     "communicators": ("""
         SELECT worker, communicator, coalesce(name, ''), coalesce(rank, {none}), coalesce(ranks, {none}), calls
         FROM LANESCOPE_STORED_COMMUNICATORS ORDER BY worker, communicator""",
         {"worker": "i", "communicator": "i", "name": "t", "position": "i", "size": "i", "calls": "i"}),
     "collectives": ("""
-        SELECT c.worker, c.communicator, c.operation, c.place, c.number, c.isNumbered, coalesce(c.bytes, {none}),
-            coalesce(s.number, {none}), c.callNs, coalesce(c.gpuNs, {none}), coalesce(c.gpuEndNs, {none}), c.sharedBy
-        FROM LANESCOPE_STORED_COLLECTIVES c
-        LEFT JOIN (SELECT worker, number, ROW_NUMBER() OVER (PARTITION BY worker ORDER BY rowid) - 1 AS place
-                   FROM LANESCOPE_STORED_STEPS) s ON s.worker = c.worker AND s.place = c.step
-        ORDER BY c.rowid""",
+        SELECT worker, communicator, operation, place, number, isNumbered, coalesce(bytes, {none}), coalesce(step, {none}), callNs,
+            coalesce(gpuNs, {none}), coalesce(gpuEndNs, {none}), sharedBy
+        FROM LANESCOPE_STORED_COLLECTIVES ORDER BY rowid""",
         {"worker": "i", "communicator": "i", "operation": "t", "place": "i", "number": "i", "is_numbered": "i", "bytes": "i",
          "step": "i", "call_ns": "i", "gpu_ns": "i", "gpu_end_ns": "i", "shared_by": "i"}),
     "kernels": ("""
@@ -81,12 +66,17 @@ QUERIES = {
         GROUP BY worker, name ORDER BY worker, name""",
         {"worker": "i", "name": "t", "count": "i", "total_ns": "i", "most_ns": "i"}),
     "counters": ("""
-        SELECT key, coalesce(gpuId, {none}), coalesce(link, {none}), coalesce(device, ''), mean, least, greatest
+        SELECT key, coalesce(gpuId, {none}), coalesce(gpuUuid, ''), coalesce(link, {none}), coalesce(device, ''), mean, least, greatest
         FROM LANESCOPE_STORED_COUNTERS ORDER BY key, gpuId, link, device""",
-        {"key": "t", "gpu": "i", "link": "i", "device": "t", "mean": "r", "least": "r", "greatest": "r"}),
+        {"key": "t", "gpu": "i", "gpu_uuid": "t", "link": "i", "device": "t", "mean": "r", "least": "r", "greatest": "r"}),
     "health": ("SELECT severity, code, coalesce(count, {none}), sentence FROM LANESCOPE_STORED_HEALTH ORDER BY rowid",
                {"severity": "i", "code": "t", "count": "i", "sentence": "t"}),
 }
+PARTS = {**{part: "communication_ns" for part in COMMUNICATION},
+         **{part: f"{name}_ns" for name, parts in OWN.items() for part in parts}}
+# What a `Summary` has in the end: the parts stand with their steps.
+COLUMNS = {name: columns for name, (_, columns) in QUERIES.items() if name != "parts"}
+COLUMNS["steps"] = {**COLUMNS["steps"], **dict.fromkeys(PARTS.values(), "i")}
 TYPES = {"i": numpy.int64, "r": numpy.float64, "t": object}
 FACTS = ("startUtcNs", "producer", "commandLine", "stepPattern", "cuda", "driver", "isTruncated")
 
@@ -128,10 +118,11 @@ def _column(values: list, kind: str) -> numpy.ndarray:
         column = numpy.empty(len(values), dtype=object)
         column[:] = values
         return column
-    wanted = int if kind == "i" else (int, float)
-    if not all(isinstance(value, wanted) for value in values):
+    # NumPy finds the type that all of them have: that of a text, or of none, is another.
+    column = numpy.array(values) if values else numpy.empty(0, dtype=TYPES[kind])
+    if column.dtype.kind not in ("i" if kind == "i" else "if"):
         raise ValueError("a number is none")
-    return numpy.array(values, dtype=TYPES[kind])
+    return column.astype(TYPES[kind], copy=False)
 
 
 def _table(database: sqlite3.Connection, query: str, columns: dict) -> dict:
@@ -153,11 +144,31 @@ def _check(database: sqlite3.Connection) -> None:
                          "make it again with 'lanescope summarize'")
 
 
+def _rows_of(steps: dict, workers: numpy.ndarray, places: numpy.ndarray) -> numpy.ndarray:
+    """The rows of steps that are named by their place among those of their worker."""
+    first, end = (numpy.searchsorted(steps["worker"], workers, side) for side in ("left", "right"))
+    if (places < 0).any() or (places >= end - first).any():
+        raise ValueError("it tells of steps that it does not have")
+    return first + places
+
+
+def _join(tables: dict) -> None:
+    """Puts the parts of steps beside them, and the numbers of steps in place of their places."""
+    steps, parts, calls = tables["steps"], tables.pop("parts"), tables["collectives"]
+    rows = _rows_of(steps, parts["worker"], parts["step"])
+    columns = numpy.array([PARTS.get(part, "") for part in parts["part"]], dtype=object)
+    for name in dict.fromkeys(PARTS.values()):
+        steps[name] = numpy.zeros(len(steps["worker"]), dtype=numpy.int64)
+        numpy.add.at(steps[name], rows[columns == name], parts["ns"][columns == name])
+    known = calls["step"] != NONE
+    calls["step"][known] = steps["step"][_rows_of(steps, calls["worker"][known], calls["step"][known])]
+
+
 def _check_steps(steps: dict) -> None:
     """What sums to the wall time is part of it: whoever changed one of them changed no fact."""
     # As real numbers, which do not run over.
     named = sum(steps[name].astype(float) for name in ("communication_ns", "compute_ns", "copies_ns", "loading_ns"))
-    if (steps["wall_ns"] < 0).any() or (named > steps["wall_ns"] * (1 + 1e-9)).any():
+    if (steps["wall_ns"] < 0).any() or any((steps[name] < 0).any() for name in PARTS.values()) or (named > steps["wall_ns"] * (1 + 1e-9)).any():
         raise ValueError("the parts of its steps are more than the steps")
 
 
@@ -176,6 +187,7 @@ def read_summary(path: str, source: str) -> Summary:
         facts = {name: stored.get(name) for name in FACTS}
         facts["startUtcNs"] = facts["startUtcNs"] if isinstance(facts["startUtcNs"], int) else 0
         tables = {name: _table(database, *each) for name, each in QUERIES.items()}
+        _join(tables)
         _check_steps(tables["steps"])
         return Summary(source, facts, tables)
     finally:

@@ -32,6 +32,16 @@ def size(count) -> str:
     return f"{count} B"
 
 
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def shape(job: Job) -> str:
+    """ "32 ranks on 4 machines, 40 steps of 431 ms"."""
+    machines = len({rank.machine for rank in job.ranks})
+    return f"{counted(len(job.ranks), 'rank')} on {counted(machines, 'machine')}, {counted(len(job.steps), 'step')} of {seconds(job.step_ns)}"
+
+
 def numbers(ranks: list) -> str:
     text = _numbers(ranks)
     return text[0].upper() + text[1:]
