@@ -43,6 +43,15 @@ void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int6
     if (didWait && !waits) {
         boundaryNs = nowNs - ranNs;
         isNew = true;
+        if (const int64_t delayedNs = std::min(delayNs, ranNs); delayedNs >= shortestRunNs) {
+            // Woken, and still where it waited until it got a core.
+            const uint32_t stack = seen_.stack;
+            close(boundaryNs);
+            begin(boundaryNs, {.state = ThreadState::Runnable, .stack = stack});
+            boundaryNs += delayedNs;
+            delayNs_ = delayedNs;
+            delayNs -= delayedNs;
+        }
     }
     if (!isNew) {
         cpuNs_ += cpuNs;

@@ -208,6 +208,23 @@ class tst_ThreadSampler : public QObject {
         QCOMPARE(runs[2].cpuNs, 14 * ms);
     }
 
+    /// Who is woken and gets no core is still where it waited.
+    void leavesTheDelayWhereTheWaitWas() {
+        const auto runs = runsOf([](StateRuns& made) {
+            made.see(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
+            made.see(1'010 * ms, seen(ThreadState::Running, 2), 2 * ms, 3 * ms);
+            made.see(1'020 * ms, seen(ThreadState::Running, 2), 10 * ms, 0);
+        });
+        QCOMPARE(runs.size(), size_t{3});
+        QCOMPARE(static_cast<ThreadState>(runs[1].state), ThreadState::Runnable);
+        QCOMPARE(runs[1].stack, 1u);
+        QCOMPARE(runs[1].startNs, 1'005 * ms);
+        QCOMPARE(runs[1].endNs, 1'008 * ms);
+        QCOMPARE(runs[1].delayNs, 3 * ms);
+        QCOMPARE(runs[2].delayNs, int64_t{0});
+        QCOMPARE(runs[2].cpuNs, 12 * ms);
+    }
+
     void tellsOfARunBetweenTwoWaits() {
         const auto runs = runsOf([](StateRuns& made) {
             made.see(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
