@@ -44,6 +44,13 @@ struct Tally {
             case SliceCategory::ManagedMemory:
             case SliceCategory::Counter:
             case SliceCategory::Busy:
+            case SliceCategory::CpuRunning:
+            case SliceCategory::CpuNoCore:
+            case SliceCategory::CpuGil:
+            case SliceCategory::CpuLock:
+            case SliceCategory::CpuInput:
+            case SliceCategory::CpuSleep:
+            case SliceCategory::CpuFrame:
                 return;
         }
     }

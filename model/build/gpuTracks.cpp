@@ -104,7 +104,7 @@ std::string projectionTitle(const Trace& trace, const std::vector<Lane>& lanes) 
         if (lane.size() == 0) continue;
         const uint32_t nvtx = trace.projections.nvtx[lane.event[0].row()];
         const std::string_view domain = trace.strings.at(trace.nvtx.domain[nvtx]);
-        if (isOfTorch(domain)) return "Operators";
+        if (isOfProfiler(domain)) return "Operators";
     }
     return "NVTX";
 }

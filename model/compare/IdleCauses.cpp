@@ -146,8 +146,14 @@ Stretches IdleCauses::claims(StepPart part) {
     return {};
 }
 
+ContributorTable::Id IdleCauses::unknown(uint32_t name, RangePaths::Id path) {
+    const ContributorTable::Id id = contributor(StepPart::OtherIdle, name, path);
+    contributors_.setTrait(id, ContributorTrait::Unknown);
+    return id;
+}
+
 ContributorTable::Id IdleCauses::unknownCause() {
-    return contributor(StepPart::OtherIdle, nameKey("no work before or after"), 0);
+    return unknown(nameKey("no work before or after"), 0);
 }
 
 Stretches IdleCauses::queuedGaps() const {
@@ -257,14 +263,15 @@ Stretches IdleCauses::launchBound() {
 }
 
 Stretches IdleCauses::queued() {
-    const uint32_t known = nameKey("between pieces of queued work");
-    const uint32_t unknown = nameKey("launching call not recorded");
+    const uint32_t inTime = nameKey("between pieces of queued work");
+    const uint32_t notRecorded = nameKey("launching call not recorded");
     Stretches claims = noStretches();
     for (const Gap& gap : gaps_) {
         if (isLate(gap)) continue;
-        const uint32_t name = gap.next->call != noIndex ? known : unknown;
-        claims.push_back({gap.range.startNs, gap.range.endNs,
-                          contributor(StepPart::OtherIdle, name, gap.next->path)});
+        const ContributorTable::Id cause =
+            gap.next->call != noIndex ? contributor(StepPart::OtherIdle, inTime, gap.next->path)
+                                      : unknown(notRecorded, gap.next->path);
+        claims.push_back({gap.range.startNs, gap.range.endNs, cause});
     }
     return claims;
 }

@@ -27,6 +27,8 @@ class IdleCauses {
     ContributorTable::Id unknownCause();
 
   private:
+    /// A cause that only says that none was recorded.
+    ContributorTable::Id unknown(uint32_t name, RangePaths::Id path);
     /// A time without work, and what ended it.
     struct Gap {
         TimeRange range;

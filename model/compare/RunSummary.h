@@ -38,6 +38,7 @@ enum class ContributorTrait : uint8_t {
     None,
     Pageable,    ///< A copy from or to host memory that is not pinned.
     Allocation,  ///< Idle while the CPU allocated or freed memory.
+    Unknown,     ///< Idle, and what for was not recorded.
 };
 /// For files and programs.
 std::string_view identifier(ContributorTrait trait);

@@ -194,7 +194,7 @@ bool readContributors(const Database& database, RunSummary& summary) {
         Contributor each;
         each.part = rows.part(t.part);
         each.kind = rows.identified(t.kind, ContributorKind::Others);
-        each.trait = rows.identified(t.trait, ContributorTrait::Allocation);
+        each.trait = rows.identified(t.trait, ContributorTrait::Unknown);
         each.name = rows.text(t.name);
         each.path = rows.text(t.path);
         each.count = rows.number(t.count);

@@ -59,7 +59,8 @@ std::string_view identifier(ContributorKind kind) {
 }
 
 std::string_view identifier(ContributorTrait trait) {
-    static constexpr std::array<std::string_view, 3> all{"none", "pageable", "allocation"};
+    static constexpr std::array<std::string_view, 4> all{"none", "pageable", "allocation",
+                                                         "unknown"};
     return all[static_cast<size_t>(trait)];
 }
 

@@ -121,10 +121,11 @@ class Explainer {
         return perStep(sumNs);
     }
 
-    /// Without allocations that are a finding of their own.
+    /// Without allocations that are a finding of their own, and what is only known not to be known.
     void findPart(Rule rule, StepPart part, double least) {
         const auto isTold = [this](const Contributor& each) {
-            return areAllocationsTold_ && isAllocation(each);
+            return each.trait == ContributorTrait::Unknown ||
+                   (areAllocationsTold_ && isAllocation(each));
         };
         const int64_t toldNs =
             exposedNs([&](const Contributor& each) { return each.part == part && isTold(each); });

@@ -70,6 +70,7 @@ class tst_TraceFormats : public QObject {
     void callsOfOtherLibrariesAreRanges();
     void aStreamIsReadTheSamePackedOrNot();
     void helpAndDialogsNameWhatCanBeRead();
+    void fileManagersKnowWhatTheViewerOpens();
 
   private:
     TemporaryFolder folder_;
@@ -336,6 +337,32 @@ void tst_TraceFormats::helpAndDialogsNameWhatCanBeRead() {
     QVERIFY(patterns.contains("*.xplane.pb.gz") && patterns.contains("*.pftrace"));
     QVERIFY(patterns.contains("*.nsys-rep") && !patterns.contains("*.pickle"));
     QCOMPARE(patterns.size(), QSet<QString>(patterns.begin(), patterns.end()).size());
+}
+
+void tst_TraceFormats::fileManagersKnowWhatTheViewerOpens() {
+    const fs::path desktop = fs::path(LANESCOPE_SOURCE_DIR) / "resources/desktop";
+    const auto allIn = [&desktop](const char* file, const char* expression) {
+        const QString text = QString::fromStdString(contentOf(desktop / file));
+        QStringList found;
+        auto each = QRegularExpression(expression).globalMatch(text);
+        while (each.hasNext()) found << each.next().captured(1);
+        return found;
+    };
+    const QStringList types = allIn("lanescope-mime.xml", "<mime-type type=\"([^\"]+)\"");
+    const QStringList globs = allIn("lanescope-mime.xml", "<glob pattern=\"\\*([^\"]+)\"");
+    const QStringList opened =
+        allIn("lanescope.desktop", "MimeType=(.*)").value(0).split(';', Qt::SkipEmptyParts);
+    QCOMPARE(allIn("lanescope.metainfo.xml", "<mediatype>([^<]+)<"), opened);
+    for (const QString& type : types) QVERIFY2(opened.contains(type), qPrintable(type));
+    // Of the system's own type, which the viewer opens, too.
+    const QStringList sqlite{".sqlite", ".sqlite3", ".db"};
+    QVERIFY(opened.contains("application/vnd.sqlite3"));
+    for (const QString& pattern : QString::fromStdString(formatPatterns()).split(' ')) {
+        const QString ending = pattern.mid(1);
+        const bool isKnown = std::any_of(
+            globs.begin(), globs.end(), [&](const QString& glob) { return glob.endsWith(ending); });
+        QVERIFY2(isKnown || sqlite.contains(ending), qPrintable(pattern));
+    }
 }
 
 LANESCOPE_TEST(tst_TraceFormats, NoApplication)

@@ -156,6 +156,13 @@ class TestExplain : public QObject {
         QVERIFY(rulesOf(explain::explain(made.run(), {Rule(rule)})) != std::vector{Rule(rule)});
     }
 
+    void idleTimeOfWhichNothingIsKnownIsNoFinding() {
+        MadeRun made;
+        made.add(StepPart::OtherIdle, ContributorKind::Idle, "launching call not recorded", 60 * ms,
+                 ContributorTrait::Unknown);
+        QVERIFY(rulesOf(explain::explain(made.run())).empty());
+    }
+
     void theLateRankIsTheOneThatWaitsLeast() {
         MadeRun made(3);
         made.add(2, contributor(StepPart::Compute, ContributorKind::Kernel, "extra", 0), 30 * ms);
