@@ -151,8 +151,10 @@ std::vector<CommonMoment> commonCollectives(std::span<const ClockedTrace> traces
 
 std::vector<CommonMoment> commonSteps(std::span<const ClockedTrace> traces) {
     std::map<std::pair<std::string, int64_t>, CommonMoment> byNumber;
+    StepSelection everyStep;
+    everyStep.keepsWarmUp = true;
     for (const ClockedTrace& each : traces) {
-        const Result<RunSteps> steps = findSteps(*each.trace, {.keepsWarmUp = true});
+        const Result<RunSteps> steps = findSteps(*each.trace, everyStep);
         if (!steps || steps->source == StepSource::WholeRun) continue;
         for (const WorkerSteps& worker : steps->workers)
             for (const StepSpan& step : worker.steps) {
