@@ -57,7 +57,8 @@ class Image {
     }
     template <class Value>
     void write(size_t at, Value value) {
-        if (at + sizeof value <= bytes_.size()) std::memcpy(bytes_.data() + at, &value, sizeof value);
+        if (at + sizeof value <= bytes_.size())
+            std::memcpy(bytes_.data() + at, &value, sizeof value);
     }
 
     alignas(16) std::array<std::byte, objectBytes * objects> bytes_{};
