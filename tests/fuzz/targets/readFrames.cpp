@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "capture/python/OwnMemory.h"
 #include "capture/python/codeFacts.h"
 #include "capture/python/frameWalk.h"
 #include "capture/python/lineTable.h"
@@ -81,22 +82,24 @@ void readFrames(Bytes bytes) {
     const auto layout = layoutFor(bytes[0], image);
     if (!layout) return;
     const KnownTypes types{image.object(1) + 64, image.object(1) + 128, image.object(1) + 192};
+    const CarefulMemory memory;
     std::array<Frame, 64> frames;
-    const Walked walked = walkFrames<CarefulMemory>(*layout, image.object(bytes[1]), frames);
+    const Walked walked = walkFrames(memory, *layout, image.object(bytes[1]), frames);
     require(walked.count <= frames.size(), "More frames than there is room for.");
     CodeFacts facts;
     for (uint32_t number = 0; number < walked.count; ++number) {
-        (void)isWithinCode(*layout, frames[number]);
-        if (!readCode(*layout, types, frames[number].code, true, facts)) continue;
+        (void)isWithinCode(memory, *layout, frames[number]);
+        if (!readCode(memory, *layout, types, frames[number].code, true, facts)) continue;
         require(facts.functionBytes <= CodeFacts::longestFunction &&
                     facts.fileBytes <= CodeFacts::longestFile,
                 "A text is longer than its room.");
-        require(lineOfFrame(*layout, facts, frames[number]) >= 0, "A line before the first.");
+        require(lineOfFrame(memory, *layout, facts, frames[number]) >= 0,
+                "A line before the first.");
     }
     const uint64_t table = image.object(2);
     for (const LineTableKind kind :
          {LineTableKind::Pairs, LineTableKind::Ranges, LineTableKind::Locations})
-        require(lineOf(kind, table, bytes[1] * 8u, 10, bytes[0] * 3) >= 0,
+        require(lineOf(memory, kind, table, bytes[1] * 8u, 10, bytes[0] * 3) >= 0,
                 "A line before the first.");
 }
 
