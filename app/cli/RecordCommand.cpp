@@ -68,7 +68,11 @@ void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
             return;
         }
         const size_t nameLength = word.starts_with("--") ? word.find('=') : 2;
-        const CLI::Option* option = command->get_option_no_throw(word.substr(0, nameLength));
+        // Not by `get_option_no_throw`, which ends the program where no memory is left.
+        const std::string name = word.substr(0, nameLength);
+        const auto found = command->get_options(
+            [&name](const CLI::Option* each) { return each->check_name(name); });
+        const CLI::Option* option = found.empty() ? nullptr : found.front();
         if (option == nullptr)
             throw CLI::ParseError(fmt::format("'lanescope {}' has no option {}; the program's "
                                               "own options come after its name",
