@@ -52,8 +52,10 @@ void writeCollectives(const Database& database, const Trace& trace, const RankDe
     constexpr const auto& t = tables::storedCollectives;
     Inserter rows(database, t, error);
     for (const RankCollective& each : details.collectives) {
-        const auto gpuNs = each.gpu ? std::optional(each.gpu->startNs) : std::nullopt;
-        const auto gpuEndNs = each.gpu ? std::optional(each.gpu->endNs) : std::nullopt;
+        // Emptied rather than left empty: g++ would fear for the value that is not there.
+        const TimeRange gpu = each.gpu.value_or(TimeRange{});
+        std::optional<int64_t> gpuNs(gpu.startNs), gpuEndNs(gpu.endNs);
+        if (!each.gpu) gpuNs = gpuEndNs = std::nullopt;
         rows.insert(
             t.worker = each.worker, t.communicator = static_cast<int64_t>(each.communicator),
             t.operation = trace.strings.at(each.operation), t.place = each.place,

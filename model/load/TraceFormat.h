@@ -30,6 +30,8 @@ struct TraceFormat {
     Result<void> (*read)(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress);
     /// Of a format that cannot be read: what to do with such a file, behind "{file} is {name}".
     std::string_view advice = {};
+    /// Whether it is read, too, where gzip packed it.
+    bool opensPacked = true;
 };
 
 /// Every format that this program knows, in no order that matters.

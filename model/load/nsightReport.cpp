@@ -134,6 +134,8 @@ const TraceFormat nsightReportFormat{"nsight-report",
                                      "a report of Nsight Systems",
                                      {".nsys-rep", ".qdrep"},
                                      isNsightReport,
-                                     readReport};
+                                     readReport,
+                                     {},
+                                     false};
 
 }  // namespace lanescope

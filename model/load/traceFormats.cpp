@@ -86,7 +86,7 @@ std::string formatPatterns() {
         for (const std::string_view ending : format->endings)
             if (format->read != nullptr && !ending.empty()) {
                 add(fmt::format("*{}", ending));
-                add(fmt::format("*{}.gz", ending));
+                if (format->opensPacked) add(fmt::format("*{}.gz", ending));
             }
     return fmt::format("{}", fmt::join(patterns, " "));
 }
