@@ -41,10 +41,10 @@ std::array<QColor, sliceCategoryCount> categoryColors(const Theme& theme) {
     set(SliceCategory::Projection, theme.isDark ? 0xff3d665f : 0xffa5cbc2);
     set(SliceCategory::Graph, 0xff3fa39a);
     set(SliceCategory::ManagedMemory, 0xffd76b8a);
-    set(SliceCategory::CpuRunning, theme.isDark ? 0xff4d8a57 : 0xff86bd8c);
+    set(SliceCategory::CpuRunning, theme.isDark ? 0xff539460 : 0xff86bd8c);
     set(SliceCategory::CpuNoCore, 0xffcf5b4a);
     set(SliceCategory::CpuGil, 0xffd9a441);
-    set(SliceCategory::CpuLock, theme.isDark ? 0xff8f7a52 : 0xffd9c596);
+    set(SliceCategory::CpuLock, theme.isDark ? 0xff9a8458 : 0xffd9c596);
     set(SliceCategory::CpuInput, theme.isDark ? 0xff4f6f8f : 0xffa3bfdb);
     set(SliceCategory::CpuSleep, theme.isDark ? 0xff3d4248 : 0xffdfe2e6);
     set(SliceCategory::CpuFrame, theme.isDark ? 0xff6b6a8f : 0xffb3b2d6);
