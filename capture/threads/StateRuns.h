@@ -12,8 +12,8 @@ namespace lanescope::capture {
 /// What one look at a thread finds.
 struct SeenState {
     ThreadState state = ThreadState::Unknown;
-    uint32_t stack = 0;     ///< In the log.
-    std::string_view call;  ///< A literal.
+    uint32_t stack = 0;       ///< In the log.
+    std::string_view call{};  ///< A literal.
     uint32_t holderThread = 0, holderStack = 0;
     bool operator==(const SeenState&) const = default;
 };
