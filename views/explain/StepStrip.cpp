@@ -232,13 +232,17 @@ void StepStrip::paintLabels(QPainter& painter) const {
     const int line = fontMetrics().height();
     const int top = std::max(border, (height() - labelLines() * line) / 2);
     const size_t all = run_->grid.rowCount();
+    // Several GPUs of one process that says no rank are no ranks.
+    const auto& workers = run_->summary.workers;
+    const bool haveRanks = std::any_of(workers.begin(), workers.end(),
+                                       [](const auto& each) { return each.rank.has_value(); });
+    const QString what = haveRanks ? tr("ranks") : tr("GPUs");
+    const QString count = tr("%1 steps").arg(run_->grid.columnCount());
     write({0, top, left_, line},
-          all == 1             ? tr("%1 steps").arg(run_->grid.columnCount())
-          : all > rows_.size() ? tr("%1 steps, %2 of %3 ranks")
-                                     .arg(run_->grid.columnCount())
-                                     .arg(rows_.size())
-                                     .arg(all)
-                               : tr("%1 steps of %2 ranks").arg(run_->grid.columnCount()).arg(all),
+          all == 1 ? count
+          : all > rows_.size()
+              ? tr("%1, %2 of %3 %4").arg(count).arg(rows_.size()).arg(all).arg(what)
+              : tr("%1 of %2 %3").arg(count).arg(all).arg(what),
           theme_.text);
     if (labelLines() < 2) return;
     write({0, top + line, left_, line},
