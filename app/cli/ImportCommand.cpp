@@ -47,6 +47,11 @@ fs::path nameFor(const fs::path& file) {
 Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) {
     const fs::path folder = options.folder.empty() ? file.parent_path() : fs::path(options.folder);
     const fs::path output = folder / nameFor(file);
+    std::error_code error;
+    // Its name was not chosen by anybody, so what has it may be worth more.
+    if (fs::exists(fs::symlink_status(output, error)))
+        return fail("{} would become {}, which exists: remove that, or choose a folder by --into.",
+                    file.string(), output.string());
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
     if (isOfSqlite(**trace))
@@ -62,6 +67,9 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
 Result<void> runImport(const ImportOptions& options) {
     const auto files = filesMeantBy(options.files);
     if (!files) return fail(files.error());
+    std::error_code error;
+    if (!options.folder.empty() && !fs::create_directories(options.folder, error) && error)
+        return fail("The folder {} cannot be made: {}.", options.folder, error.message());
     size_t failed = 0;
     std::string text;
     for (const fs::path& file : *files) {
@@ -88,7 +96,9 @@ void addImport(CLI::App& app, int& exitStatus) {
         app.add_subcommand("import", "Make traces of our own of files of other tools");
     command->add_option("FILE", options->files, "Traces of other tools, or folders that hold them")
         ->required();
-    command->add_option("--into", options->folder, "Folder to write to instead of beside each file")
+    command
+        ->add_option("--into", options->folder,
+                     "Folder to write to instead of beside each file; made if it is not there")
         ->type_name("FOLDER");
     command->footer(
         "Each becomes a file of the same name that ends with .sqlite, whose path is printed. SQL, "

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+
+namespace {
+
+struct Outcome {
+    int exitCode = -1;
+    QString output, errors;
+};
+
+Outcome lanescopeWith(const QStringList& arguments) {
+    QProcess process;
+    process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
+    process.waitForFinished();
+    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+QByteArray contentOf(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+}  // namespace
+
+/// `lanescope import` as a user runs it.
+class TestImportCommand : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void init() {
+        folder_ = std::make_unique<QTemporaryDir>();
+        write("run.json",
+              R"([{"ph": "X", "name": "forward", "ts": 1, "dur": 2, "pid": 1, "tid": 1}])");
+    }
+
+    void whatItMakesCanBeAskedInSql() {
+        const Outcome made = lanescopeWith({"import", path("run.json")});
+        QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
+        QCOMPARE(made.output.trimmed(), path("run.sqlite"));
+        const Outcome asked =
+            lanescopeWith({"sql", path("run.sqlite"),
+                           "SELECT text, \"end\" - start AS ns FROM NVTX_EVENTS", "-f", "csv"});
+        QCOMPARE(asked.output, QString("text,ns\r\nforward,2000\r\n"));
+    }
+
+    void nothingThatIsThereIsLost() {
+        write("run.sqlite", "a trace of mine");
+        const Outcome made = lanescopeWith({"import", path("run.json")});
+        QCOMPARE(made.exitCode, 1);
+        QVERIFY2(made.errors.contains("exists"), qPrintable(made.errors));
+        QCOMPARE(contentOf(path("run.sqlite")), QByteArray("a trace of mine"));
+    }
+
+    void makesTheFolderThatIsNamed() {
+        const Outcome made =
+            lanescopeWith({"import", path("run.json"), "--into", path("new/folder")});
+        QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
+        QVERIFY(QFile::exists(path("new/folder/run.sqlite")));
+        const Outcome inAFile =
+            lanescopeWith({"import", path("run.json"), "--into", path("run.json/folder")});
+        QCOMPARE(inAFile.exitCode, 1);
+        QVERIFY2(inAFile.errors.contains("cannot be made"), qPrintable(inAFile.errors));
+    }
+
+    void oneThatCannotBeReadKeepsNoOther() {
+        write("letter.json", "to nobody");
+        const Outcome made =
+            lanescopeWith({"import", path("letter.json"), path("run.json")});
+        QCOMPARE(made.exitCode, 1);
+        QVERIFY2(made.errors.contains("1 of 2 files"), qPrintable(made.errors));
+        QVERIFY(QFile::exists(path("run.sqlite")));
+    }
+
+  private:
+    QString path(const char* name) const { return folder_->filePath(name); }
+    void write(const char* name, const QByteArray& content) const {
+        QFile file(path(name));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(content);
+    }
+
+    std::unique_ptr<QTemporaryDir> folder_;
+};
+
+LANESCOPE_TEST(TestImportCommand, QCoreApplication)
+#include "tst_ImportCommand.moc"
