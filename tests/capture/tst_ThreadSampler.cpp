@@ -322,7 +322,7 @@ class tst_ThreadSampler : public QObject {
     void tellsWhatAProgramOfKnownScheduleDid() {
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
-            const Recorded run = recorded({python, scriptOf("schedule.py"), "8"});
+            const Recorded run = recorded({python, scriptOf("schedule.py"), "30"});
             QVERIFY2(run.trace, run.errors.constData());
             const Trace& trace = *run.trace;
             const uint32_t thread = mainThread(trace);
