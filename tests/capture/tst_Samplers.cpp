@@ -390,7 +390,8 @@ class tst_Samplers : public QObject, private SamplerRun {
         const QString logs = path(".killed.sqlite.run");
         // Until something of what it sampled has been written.
         const auto written = [&] {
-            const QFileInfoList files = QDir(logs).entryInfoList({"*.sampler.*"});
+            const QFileInfoList files =
+                QDir(logs).entryInfoList({"*.sampler." + QString::number(sampler)});
             return files.isEmpty() ? qint64{0} : files.front().size();
         };
         QTRY_VERIFY_WITH_TIMEOUT(written() > 1000, 10'000);
