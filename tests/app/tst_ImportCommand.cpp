@@ -71,8 +71,7 @@ class TestImportCommand : public QObject {
 
     void oneThatCannotBeReadKeepsNoOther() {
         write("letter.json", "to nobody");
-        const Outcome made =
-            lanescopeWith({"import", path("letter.json"), path("run.json")});
+        const Outcome made = lanescopeWith({"import", path("letter.json"), path("run.json")});
         QCOMPARE(made.exitCode, 1);
         QVERIFY2(made.errors.contains("1 of 2 files"), qPrintable(made.errors));
         QVERIFY(QFile::exists(path("run.sqlite")));
