@@ -391,7 +391,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         // Until something of what it sampled has been written.
         const auto written = [&] {
             const QFileInfoList files =
-                QDir(logs).entryInfoList({"*.sampler." + QString::number(sampler)});
+                QDir(logs).entryInfoList({"*.sampler." + QString::number(sampler) + ".*"});
             return files.isEmpty() ? qint64{0} : files.front().size();
         };
         QTRY_VERIFY_WITH_TIMEOUT(written() > 1000, 10'000);
