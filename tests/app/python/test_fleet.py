@@ -199,14 +199,14 @@ class Findings(WithNoise):
             self.assertTrue((seen["begin_ns"] <= seen["end_ns"]).all())
             difference = numpy.nanmedian(ends - ends[:, :1], axis=0)
             return numpy.array([[-difference[place], 0, 0, 1000, len(ends)] for place in range(count)])
-        usual = clock.library_fit
+        usual = clock.fit_by_merge
         try:
-            clock.library_fit = lambda: fit
+            clock.fit_by_merge = lambda: fit
             found = joining.join(summaries).clocks
-            clock.library_fit = lambda: None
+            clock.fit_by_merge = lambda: None
             alone = joining.join(summaries).clocks
         finally:
-            clock.library_fit = usual
+            clock.fit_by_merge = usual
         for offset, each in zip(offsets, found.values()):
             self.assertEqual(each.method, "collectives")
             self.assertLess(abs(each.offset_ns + offset), 5000)

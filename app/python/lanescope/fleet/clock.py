@@ -48,7 +48,7 @@ def sightings(ranks: list, machines: list, database) -> dict:
     return database.execute(SIGHTINGS, [len(machines), MOST_SIGHTINGS]).fetchnumpy()
 
 
-def library_fit():
+def fit_by_merge():
     """The fit of the compiled library, as the program merges traces by; None if this library has none.
 
     It takes how many clocks there are and the columns of `sightings`, and gives for each clock offset, origin, drift and error
@@ -78,7 +78,7 @@ def between_machines(ranks: list, database, fit=None) -> dict:
     clock of the day, which is as exact as the network time that keeps it, with the kernel's own estimate as the error.
     """
     machines = sorted({rank.machine for rank in ranks})
-    fit = fit or (library_fit() if len(machines) > 1 else None)
+    fit = fit or (fit_by_merge() if len(machines) > 1 else None)
     seen = sightings(ranks, machines, database) if fit else {"moment": ()}
     fitted = fit(len(machines), seen) if len(seen["moment"]) else None
     found = {}
