@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ten small programs on one GPU that know what they did: what truth-gpu holds reports against.
+"""Small programs on one GPU that know what they did: what truth-gpu holds reports against.
 
     python3 known_truth.py PROGRAM
 
@@ -7,8 +7,10 @@ Prints what it did as one line of JSON: counts, bytes and times that the trace m
 the copies of its start-up, is kept out by an NVTX range called "known" around the work.
 """
 
+import ctypes
 import json
 import sys
+import time
 
 import torch
 
@@ -83,19 +85,73 @@ def ranges(count):
 
 
 def spin(count, milliseconds):
-    """Kernels of a known time, by the clock of events around them."""
+    """Kernels of a known time together, by events around all of them. A long one before the others lets the CPU launch
+    those meanwhile, so that the GPU has nothing to wait for between the events."""
     cycles = int(milliseconds * 1e6)
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+
+    def work():
+        begin.record()
+        torch.cuda._sleep(50 * cycles)
+        for _ in range(count):
+            torch.cuda._sleep(cycles)
+        end.record()
+
+    return work, {"kernels": count + 1, "kernelNs": lambda: begin.elapsed_time(end) * 1e6}
+
+
+class Managed:
+    """Managed memory as torch takes it, without a copy."""
+
+    def __init__(self, size):
+        self.address = ctypes.c_void_p()
+        runtime = ctypes.CDLL(next(line.split()[-1] for line in open("/proc/self/maps") if "libcudart" in line))
+        if runtime.cudaMallocManaged(ctypes.byref(self.address), ctypes.c_size_t(size), 1) != 0:
+            raise MemoryError("no managed memory")
+        self.__cuda_array_interface__ = {
+            "shape": (size,), "typestr": "|u1", "data": (self.address.value, False), "version": 3}
+
+
+def managed(rounds, size):
+    """Written by the CPU, changed by the GPU and read by the CPU, each time all of it."""
+    memory = Managed(size)
+    on_gpu = torch.as_tensor(memory, device="cuda")
+    by_cpu = (ctypes.c_ubyte * size).from_address(memory.address.value)
+
+    def work():
+        for _ in range(rounds):
+            ctypes.memset(memory.address, 1, size)
+            on_gpu.add_(1)
+            torch.cuda.synchronize()
+            assert sum(by_cpu[::4096]) == 2 * (size // 4096)
+
+    return work, {"kernels": rounds, "managedBytes": rounds * size}
+
+
+def steps(count, kernels_each):
+    """Steps of equal work, half of each asleep: what explain and compare must find."""
+    value = torch.zeros(1 << 16, device="cuda")
+    host = torch.empty(MIB, dtype=torch.uint8, pin_memory=True)
+    device = torch.empty(MIB, dtype=torch.uint8, device="cuda")
     times = []
 
     def work():
-        for _ in range(count):
-            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            begin.record()
-            torch.cuda._sleep(cycles)
-            end.record()
-            times.append((begin, end))
+        for number in range(count):
+            begin = time.perf_counter_ns()
+            nvtx.range_push(f"step {number}")
+            device.copy_(host, non_blocking=True)
+            for _ in range(kernels_each):
+                value.add_(1)
+            time.sleep(0.005)
+            torch.cuda.synchronize()
+            nvtx.range_pop()
+            times.append(time.perf_counter_ns() - begin)
 
-    return work, {"kernels": count, "kernelNs": lambda: sum(a.elapsed_time(b) for a, b in times) * 1e6}
+    return work, {
+        "kernels": count * kernels_each,
+        "copies": {"operation": "HtoD", "count": count, "bytes": count * MIB},
+        "steps": {"count": count, "kernels": kernels_each, "meanNs": lambda: sum(times[1:]) / (count - 1)},
+    }
 
 
 PROGRAMS = {
@@ -109,6 +165,9 @@ PROGRAMS = {
     "memsets": lambda: memsets(41, MIB),
     "ranges": lambda: ranges(123),
     "spin": lambda: spin(20, 2),
+    "managed": lambda: managed(2, 64 * MIB),
+    "steps": lambda: steps(60, 25),
+    "more-steps": lambda: steps(60, 40),
 }
 
 
@@ -119,7 +178,14 @@ def main():
     work()
     torch.cuda.synchronize()
     nvtx.range_pop()
-    print(json.dumps({key: value() if callable(value) else value for key, value in truth.items()}))
+    print(json.dumps(measured(truth)))
+
+
+def measured(truth):
+    """The truth with what is only known at the end."""
+    if isinstance(truth, dict):
+        return {key: measured(value) for key, value in truth.items()}
+    return truth() if callable(truth) else truth
 
 
 if __name__ == "__main__":
