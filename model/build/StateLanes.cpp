@@ -13,6 +13,8 @@ namespace {
 
 /// A thread of which no stack is known for so long left the functions in which it was.
 constexpr int64_t longestHoleNs = 50'000'000;
+/// Importing a package of Python alone takes more than a hundred; recorded are 256 of a stack.
+constexpr size_t deepestDrawn = 256;
 /// A thread that ran for less in all did nothing that is worth a track.
 constexpr int64_t shortestWorkNs = 1'000'000;
 
@@ -62,7 +64,7 @@ class Flame {
 
     void closeFrom(size_t depth) {
         for (size_t at = depth; at < open_.size(); ++at) {
-            if (at >= LanePacker::maximumLanes) {
+            if (at >= deepestDrawn) {
                 ++dropped_;
                 continue;
             }
@@ -109,7 +111,7 @@ void take(const Trace& trace, uint32_t row, const StateNames& names, StringIndex
                        kinds::CpuState::categoryOf(trace, row));
         work.ranNs = shortestWorkNs;
     } else if (source != StateSource::Samples) {
-        work.states.add(startNs, endNs, names.of(states.state[row]), event,
+        work.states.add(startNs, endNs, names.of(states.state[row], isMixed(trace, row)), event,
                         kinds::CpuState::categoryOf(trace, row));
         work.ranNs += states.cpuNs[row];
     } else {
@@ -127,7 +129,9 @@ void take(const Trace& trace, uint32_t row, const StateNames& names, StringIndex
 StateNames::StateNames(Trace& trace) {
     if (trace.cpuStates.size() == 0) return;
     for (size_t state = 0; state < threadStateCount; ++state)
-        names_[state] = trace.strings.intern(threadStateNames[state].name);
+        for (const bool isMixed : {false, true})
+            names_[state * 2 + (isMixed ? 1 : 0)] =
+                trace.strings.intern(stateText(static_cast<ThreadState>(state), isMixed));
 }
 
 std::vector<StateLanes> collectStateLanes(const Trace& trace, const StateNames& names,

@@ -51,6 +51,7 @@ struct Tally {
             case SliceCategory::CpuInput:
             case SliceCategory::CpuSleep:
             case SliceCategory::CpuFrame:
+            case SliceCategory::CpuMixed:
                 return;
         }
     }

@@ -45,10 +45,12 @@ struct ThreadLanes {
 class StateNames {
   public:
     explicit StateNames(Trace& trace);
-    StringIndex of(ThreadState state) const { return names_[static_cast<size_t>(state)]; }
+    StringIndex of(ThreadState state, bool isMixed) const {
+        return names_[static_cast<size_t>(state) * 2 + (isMixed ? 1 : 0)];
+    }
 
   private:
-    std::array<StringIndex, threadStateCount> names_{};
+    std::array<StringIndex, threadStateCount * 2> names_{};
 };
 
 /// The states of all threads; see `StateLanes`. O(rows, and frames of their stacks).

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/steps/rangePattern.h"
+#include "model/trace/mixedState.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope::compare {
@@ -60,6 +61,10 @@ std::string StateWords::made(uint32_t row) const {
     const CpuStateTable& states = trace_.cpuStates;
     const ThreadState state = states.state[row];
     if (state == ThreadState::Unknown) return {};
+    // Where it was at the looks is not where it was between them.
+    if (isMixed(trace_, row))
+        return fmt::format(", which runs and {} by turns",
+                           state == ThreadState::Running ? "waits" : nameOf(state).meaning);
     std::string text;
     // Who gets no core gets none whatever it is at.
     if (states.stack[row] != noIndex && state != ThreadState::Runnable)
@@ -75,8 +80,9 @@ std::string StateWords::made(uint32_t row) const {
 
 std::string_view StateWords::wordsOf(uint32_t row) {
     const CpuStateTable& states = trace_.cpuStates;
-    const auto [known, isNew] = known_.try_emplace(
-        {states.state[row], states.stack[row], states.holder[row], states.holderStack[row]});
+    const auto [known, isNew] =
+        known_.try_emplace({states.state[row], isMixed(trace_, row), states.stack[row],
+                            states.holder[row], states.holderStack[row]});
     if (isNew) known->second = made(row);
     return known->second;
 }

@@ -48,7 +48,8 @@ class StateWords {
     std::string_view wordsOf(uint32_t row);
     std::string made(uint32_t row) const;
 
-    using Key = std::tuple<ThreadState, uint32_t, uint32_t, uint32_t>;
+    /// State, whether it is mixed, stack, holder and its stack.
+    using Key = std::tuple<ThreadState, bool, uint32_t, uint32_t, uint32_t>;
     const Trace& trace_;
     const StatesOfThreads states_;
     std::map<Key, std::string> known_;

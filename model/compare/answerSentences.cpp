@@ -41,7 +41,9 @@ std::string matchText(const ContributorDifference& main) {
     if (main.match == MatchKind::OnlyCandidate) return ", which the baseline does not have";
     if (main.match == MatchKind::OnlyBaseline) return ", which the candidate does not have";
     if (main.match == MatchKind::SamePosition)
-        return fmt::format(", in the place of {}", shortContributorName(main.baseline.name));
+        return fmt::format(
+            ", in the place of {}",
+            shortContributorName(main.baseline.name, main.kind == ContributorKind::Idle));
     const double before = main.baseline.count, after = main.candidate.count;
     const bool isWork = main.kind == ContributorKind::Kernel ||
                         main.kind == ContributorKind::Copy ||
@@ -55,7 +57,7 @@ std::string matchText(const ContributorDifference& main) {
 /// 52.1 → 8.3 GB/s".
 std::string changeText(const Cause& cause, const std::string& time) {
     const ContributorDifference& main = *cause.main;
-    const std::string which = shortContributorName(main.name());
+    const std::string which = shortContributorName(main.name(), main.kind == ContributorKind::Idle);
     if (main.kind == ContributorKind::Idle)
         return fmt::format("{} in the mean step for {} {} in {}{}", time, name(main.part), which,
                            printable(main.path), matchText(main));
@@ -78,7 +80,8 @@ std::string causeText(const Cause& cause, const DurationScale& scale) {
     std::string text = fmt::format("{} {} in the mean step", time, name(cause.part));
     if (cause.main) {
         const ContributorDifference& main = *cause.main;
-        const std::string which = shortContributorName(main.name());
+        const std::string which =
+            shortContributorName(main.name(), main.kind == ContributorKind::Idle);
         const std::string mainTime = scale.differenceText(main.lostNs());
         const bool isKernel = main.kind == ContributorKind::Kernel;
         if (main.kind == ContributorKind::Collective && main.lostNs() == cause.lostNs)
@@ -168,7 +171,7 @@ std::string outlierText(const RunOutlier& outlier) {
                                    outlier.worker, formatDuration(step.excessNs), name(step.part));
     if (!step.contributor.empty())
         text += fmt::format(" {}{}", isIdle(step.part) ? "" : "in ",
-                            shortContributorName(step.contributor));
+                            shortContributorName(step.contributor, isIdle(step.part)));
     if (!step.path.empty()) text += fmt::format(", in {}", printable(step.path));
     return text;
 }

@@ -128,7 +128,7 @@ std::string textOf(const PatternDifference& one) {
                     timeDifferenceText(static_cast<double>(pattern.costNs)), name(pattern.part));
     if (!one.contributor.empty())
         text += fmt::format("{} {}", isIdle(pattern.part) ? "" : ", in",
-                            shortContributorName(one.contributor));
+                            shortContributorName(one.contributor, isIdle(pattern.part)));
     if (!one.path.empty()) text += fmt::format(", in {}", printable(one.path));
     return text;
 }

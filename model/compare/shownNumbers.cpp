@@ -54,8 +54,11 @@ std::string countText(double count) {
                                                     : fmt::format("{:.4g}", count));
 }
 
-std::string shortContributorName(std::string_view name) {
-    constexpr size_t longestName = 60;
+std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
+    // Words of our own, but for file names and functions of any length.
+    if (constexpr size_t longestWords = 240; isOfIdleTime && name.size() <= longestWords)
+        return printable(name);
+    const size_t longestName = isOfIdleTime ? 200 : 60;
     // "void gemm<float>(float*, int)": what is in the parentheses tells no two kernels apart.
     std::string_view kept = name;
     if (kept.ends_with(')')) {

@@ -24,9 +24,9 @@ std::string pValueText(double pValue);
 std::string pValueEquation(double pValue);
 /// "199.2", "0.0021": a bandwidth in GB/s.
 std::string rateText(double gigabytesPerSecond);
-/// A contributor's name for a sentence: without a kernel's parameters, printable, at most some
-/// sixty characters.
-std::string shortContributorName(std::string_view name);
+/// A contributor's name for a sentence, printable: of work without a kernel's parameters and at
+/// most some sixty characters, of idle time with all its words, since the line is among the last.
+std::string shortContributorName(std::string_view name, bool isOfIdleTime = false);
 /// "12", "1,234", "0.3333": how often in a step.
 std::string countText(double count);
 

@@ -104,13 +104,16 @@ class Words {
     std::string where(const Finding& finding) const {
         return finding.path.empty() ? "" : " in " + printable(finding.path);
     }
-    /// What idle time is called says for itself where it was spent.
-    std::string inText(const Finding& finding) const {
+    bool isOfIdleTime(const Finding& finding) const {
         const auto& all = worker(finding.worker).contributors;
-        const bool isIdleTime = std::any_of(all.begin(), all.end(), [&](const Contributor& each) {
+        return std::any_of(all.begin(), all.end(), [&](const Contributor& each) {
             return each.kind == ContributorKind::Idle && each.name == finding.contributor;
         });
-        return isIdleTime ? "" : "in ";
+    }
+    /// What idle time is called says for itself where it was spent.
+    std::string inText(const Finding& finding) const { return isOfIdleTime(finding) ? "" : "in "; }
+    std::string contributorText(const Finding& finding) const {
+        return shortContributorName(finding.contributor, isOfIdleTime(finding));
     }
     /// "12.1 a step".
     static std::string times(const Finding& finding) {
@@ -124,7 +127,7 @@ class Words {
         const DurationScale scale = DurationScale::ofStep(whole->meanNs);
         const std::string time = fmt::format("{} of a step ({})", scale.text(finding.mostGainNs),
                                              percent(finding.share));
-        const std::string what = shortContributorName(finding.contributor);
+        const std::string what = contributorText(finding);
         switch (finding.rule) {
             case Rule::LateRank:
                 return fmt::format("The other ranks wait at least {} for {}{}.", time,
@@ -203,8 +206,7 @@ class Words {
                         which, timeText(static_cast<double>(found.excessNs)),
                         timeText(static_cast<double>(finding.mostGainNs)), name(found.part));
         if (!finding.contributor.empty())
-            text += fmt::format(", mostly {}{}", shortContributorName(finding.contributor),
-                                where(finding));
+            text += fmt::format(", mostly {}{}", contributorText(finding), where(finding));
         return text + ".";
     }
     static std::string ordinal(int64_t number) {
@@ -228,8 +230,7 @@ class Words {
             odd.outliers.size(), odd.steps.size(), time, longest.number,
             timeText(static_cast<double>(longest.excessNs)), name(longest.part));
         if (!finding.contributor.empty())
-            text +=
-                fmt::format(", {}{}", shortContributorName(finding.contributor), where(finding));
+            text += fmt::format(", {}{}", contributorText(finding), where(finding));
         return text + ".";
     }
 
@@ -276,7 +277,9 @@ class Words {
             add("The trace has no CUDA API calls, so why its GPUs were idle is not known.");
         if (run_.facts.isTruncated)
             add("A process ended abnormally; its last events may be missing.");
-        for (const HealthNote& note : run_.facts.healthWarnings) add(shownText(note));
+        // What is not drawn is counted all the same.
+        for (const HealthNote& note : run_.facts.healthWarnings)
+            if (note.code != HealthCode::EventsNotDrawn) add(shownText(note));
     }
 
     const RunSummary& run_;

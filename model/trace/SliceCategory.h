@@ -35,8 +35,9 @@ enum class SliceCategory : uint8_t {
     CpuInput,   ///< Waits for data, a disk or a driver.
     CpuSleep,
     CpuFrame,  ///< A function on the stack of a thread.
+    CpuMixed,  ///< Ran and waited by turns, between looks.
 };
-inline constexpr size_t sliceCategoryCount = 27;
+inline constexpr size_t sliceCategoryCount = 28;
 
 constexpr bool isOfNcclKernel(SliceCategory category) {
     return category == SliceCategory::NcclKernel || category == SliceCategory::NcclWait;

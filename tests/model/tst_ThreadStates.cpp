@@ -96,6 +96,48 @@ class TestThreadStates : public QObject {
         QCOMPARE(trace->range.endNs, 410 * ms);
     }
 
+    void whatLooksMissIsNotClaimed() {
+        Simulated simulated;
+        const uint32_t thread = simulated.defaultThread();
+        const uint32_t line = simulated.line("backward", 77);
+        simulated.state(thread, ThreadState::Lock, 0, 60, line, 30);
+        simulated.state(thread, ThreadState::Lock, 60, 120, line, 2);
+        simulated.state(thread, ThreadState::Running, 120, 180, line, 36);
+        simulated.state(thread, ThreadState::Running, 180, 240, line, 52);
+        simulated.state(thread, ThreadState::Running, 240, 300, line);
+        const TracePtr trace = simulated.finish();
+        const Track* const states = trackOf(*trace, TrackKind::ThreadStates);
+        QVERIFY(states);
+        // A tick is not yet a wait; and where the kernel counted nothing, nothing contradicts.
+        QCOMPARE(slicesOf(*trace, states->lanes[0]),
+                 (Texts{"Lock, running 0-60", "Lock 60-120", "Running, waiting 120-180",
+                        "Running 180-240", "Running 240-300"}));
+        QCOMPARE(states->lanes[0].category[0], SliceCategory::CpuMixed);
+        QCOMPARE(states->lanes[0].category[1], SliceCategory::CpuLock);
+        std::vector<std::string> said;
+        compare::StateWords words(*trace);
+        words.forEachIn(thread, {0, 180 * ms},
+                        [&](TimeRange, std::string_view each) { said.emplace_back(each); });
+        QCOMPARE(said, (Texts{", which runs and waits for a lock by turns",
+                              " at data.py:77 in backward, which waits for a lock",
+                              ", which runs and waits by turns"}));
+        const std::string_view named = trace->strings.at(states->lanes[0].name[0]);
+        QCOMPARE(trace->nameOf(EventRef(EventKind::CpuState, 0)), std::string(named));
+    }
+
+    void deepStacksAreDrawn() {
+        Simulated simulated;
+        uint32_t at = noIndex;
+        for (uint32_t frame = 0; frame < 200; ++frame)
+            at = simulated.line("frame " + std::to_string(frame), frame, at);
+        simulated.state(simulated.defaultThread(), ThreadState::Running, 0, 10, at, 10);
+        const TracePtr trace = simulated.finish();
+        QCOMPARE(trackOf(*trace, TrackKind::ThreadStacks)->lanes.size(), size_t{200});
+        QVERIFY(std::ranges::none_of(trace->health, [](const HealthNote& note) {
+            return note.code == HealthCode::EventsNotDrawn;
+        }));
+    }
+
     void whatIsMeasuredIsNoLongerForThem() {
         Simulated simulated;
         simulated.launch(simulated.defaultThread(), simulated.defaultStream(), "kernel", 100 * ms,

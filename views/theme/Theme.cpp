@@ -47,6 +47,7 @@ std::array<QColor, sliceCategoryCount> categoryColors(const Theme& theme) {
     set(SliceCategory::CpuLock, theme.isDark ? 0xff9a8458 : 0xffd9c596);
     set(SliceCategory::CpuInput, theme.isDark ? 0xff4f6f8f : 0xffa3bfdb);
     set(SliceCategory::CpuSleep, theme.isDark ? 0xff3d4248 : 0xffdfe2e6);
+    set(SliceCategory::CpuMixed, theme.isDark ? 0xff76845c : 0xffb0c191);
     set(SliceCategory::CpuFrame, theme.isDark ? 0xff6b6a8f : 0xffb3b2d6);
     set(SliceCategory::Counter, theme.isDark ? 0xff7f9bbd : 0xff7d9cc0);
     colors[static_cast<size_t>(SliceCategory::Busy)] = theme.busyGpu;
@@ -89,6 +90,7 @@ void makeColorBlindSafe(Theme& theme) {
     set(SliceCategory::CpuRunning, 0xff00805f);
     set(SliceCategory::CpuNoCore, 0xffb34700);
     set(SliceCategory::CpuGil, 0xffe69f00);
+    set(SliceCategory::CpuMixed, theme.isDark ? 0xff4d9480 : 0xff80bfaf);
     theme.kernels = colorsFrom({0xff56b4e9, 0xff0072b2, 0xff9ad3f2, 0xff2a7aab, 0xff78c3ec,
                                 0xff035d91, 0xffb9dff5, 0xff4a9cc9});
     theme.distinct = colorsFrom({0xff56b4e9, 0xffe69f00, 0xff00765a, 0xfff0e442, 0xff0072b2,

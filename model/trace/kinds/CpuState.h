@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/trace/kinds/OfTable.h"
+#include "model/trace/mixedState.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::kinds {
@@ -49,14 +50,16 @@ struct CpuState : OfTable<EventKind::CpuState, &Trace::cpuStates> {
         const CpuStateTable& table = trace.cpuStates;
         if (table.source[row] == StateSource::Calls && table.call[row] != 0)
             return std::string(trace.strings.at(table.call[row]));
-        return std::string(lanescope::nameOf(table.state[row]).name);
+        return stateText(table.state[row], isMixed(trace, row));
     }
     static uint64_t nameKey(const Trace& trace, uint32_t row) {
         const CpuStateTable& table = trace.cpuStates;
         const uint64_t call = table.source[row] == StateSource::Calls ? table.call[row] : 0;
-        return call << 8 | static_cast<uint64_t>(table.state[row]);
+        const uint64_t mixed = isMixed(trace, row) ? 0x80 : 0;
+        return call << 8 | mixed | static_cast<uint64_t>(table.state[row]);
     }
     static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
+        if (isMixed(trace, row)) return SliceCategory::CpuMixed;
         switch (trace.cpuStates.state[row]) {
             case ThreadState::Running:
                 return SliceCategory::CpuRunning;
@@ -91,6 +94,8 @@ struct CpuState : OfTable<EventKind::CpuState, &Trace::cpuStates> {
         details.add(table.source[row] == StateSource::Calls ? "Call" : "Thread",
                     nameOf(trace, row));
         details.add("Which", std::string(lanescope::nameOf(table.state[row]).meaning));
+        if (isMixed(trace, row))
+            details.add("Seldom looked at", "between looks it ran and waited by turns");
         details.addTimes();
         details.addThread(table.thread[row]);
         if (table.source[row] == StateSource::Looks) {
