@@ -2,7 +2,6 @@
 #include "app/cli/Bench.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "app/cli/Command.h"
 #include "app/cli/closeRecorded.h"
@@ -13,6 +12,7 @@
 #include "model/compare/judgeSteps.h"
 #include "model/compare/shownNumbers.h"
 #include "model/requests/makeComparison.h"
+#include "model/system/process.h"
 
 namespace lanescope::cli {
 
@@ -32,7 +32,8 @@ std::string patternOf(const std::filesystem::path& name) {
 
 std::vector<std::string> ownEnvironment() {
     std::vector<std::string> entries;
-    for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
+    for (char** entry = system::environment(); *entry != nullptr; ++entry)
+        entries.emplace_back(*entry);
     return entries;
 }
 

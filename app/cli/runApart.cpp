@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -12,6 +13,8 @@
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "model/system/process.h"
 
 namespace lanescope::cli {
 
@@ -126,8 +129,8 @@ int RunSignals::taken() const {
 
 RunEnd RunSignals::runApart(const std::filesystem::path& output,
                             const std::function<RunEnd()>& work) {
-    int pipe[2];
-    if (::pipe2(pipe, O_CLOEXEC) != 0)
+    std::array<int, 2> pipe{};
+    if (!system::openPipe(pipe))
         return {1, false, fmt::format("Cannot make a pipe: {}.", std::strerror(errno))};
     std::fflush(nullptr);
     // Held back until the run has its own way with them.

@@ -33,8 +33,8 @@ int writeAll(int descriptor, std::span<const std::byte> bytes) {
 
 /// 0, or what went wrong. A file system that cannot do it at all is no failure.
 int syncToDisk(int descriptor) {
-    if (::fsync(descriptor) == 0) return 0;
-    return errno == EINVAL || errno == EROFS || errno == ENOSYS ? 0 : errno;
+    const int problem = system::bringToDisk(descriptor);
+    return problem == EINVAL || problem == EROFS || problem == ENOSYS ? 0 : problem;
 }
 
 std::filesystem::path folderOf(const std::filesystem::path& path) {
@@ -45,7 +45,7 @@ std::filesystem::path folderOf(const std::filesystem::path& path) {
 void syncFolder(const std::filesystem::path& path) {
     const int folder = ::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return;
-    static_cast<void>(::fsync(folder));
+    static_cast<void>(system::bringToDisk(folder));
     ::close(folder);
 }
 

@@ -46,8 +46,9 @@ bool replace(uintptr_t address) {
 }
 
 void onBusError(int signal, siginfo_t* info, void*) {
-    // One that somebody sent has no address.
-    const bool isOfMemory = info->si_code > 0;
+    // One that somebody sent has no address. Not everywhere its code is negative or zero.
+    const bool isOfMemory =
+        info->si_code > 0 && info->si_code != SI_USER && info->si_code != SI_QUEUE;
     if (isOfMemory && replace(reinterpret_cast<uintptr_t>(info->si_addr))) return;
     // Not ours: it is as if we had never been. What failed is tried again, and is then the matter
     // of who handled it before, or ends the process.

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "model/load/sqlite/readSqliteTrace.h"
+#include "model/system/process.h"
 
 namespace lanescope {
 
@@ -59,7 +60,7 @@ int runQuietly(const std::vector<std::string>& words, const std::function<bool()
     ::posix_spawnattr_setpgroup(&attributes, 0);
     pid_t child = -1;
     const int error = ::posix_spawn(&child, words.front().c_str(), &files, &attributes,
-                                    arguments.data(), environ);
+                                    arguments.data(), system::environment());
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);
     if (error != 0) return -1;

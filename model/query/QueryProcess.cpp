@@ -45,11 +45,12 @@ int spawnWith(const char* program, int socket, pid_t& pid) {
     ::posix_spawnattr_init(&attributes);
     ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
+    sigemptyset(&none);
+    sigfillset(&all);
     ::posix_spawnattr_setsigmask(&attributes, &none);
     ::posix_spawnattr_setsigdefault(&attributes, &all);
-    const int problem = ::posix_spawn(&pid, program, &files, &attributes, words.data(), environ);
+    const int problem =
+        ::posix_spawn(&pid, program, &files, &attributes, words.data(), system::environment());
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);
     return problem;

@@ -44,7 +44,7 @@ bool receiveAll(void* to, size_t bytes) {
 /// The last resort: whoever asks ends this process earlier, and SQLite counts its own memory.
 void limitBySystem(const QueryLimits& limits) {
     const int64_t ms = limits.time.count() + limits.time.count() / 10 + 1000;
-    const itimerval once{{0, 0}, {ms / 1000, ms % 1000 * 1000}};
+    const itimerval once{{0, 0}, {ms / 1000, static_cast<suseconds_t>(ms % 1000 * 1000)}};
     ::setitimer(ITIMER_REAL, &once, nullptr);
 #ifndef LANESCOPE_HAS_SHADOW
     // What is kept of a result is then written down.

@@ -21,10 +21,15 @@ int giveName(int nameless, const char* name);
 /// EINVAL where that cannot be done in one.
 int renameIfFree(const char* from, const char* to);
 
+/// Brings what was written to an open file to the disk, out of its own cache, too: 0 or what went
+/// wrong. Waits for the disk.
+int bringToDisk(int file);
+
 /// When the bytes of a file last changed, in nanoseconds since 1970.
 int64_t modifiedNs(const struct stat& status);
 
-/// Whether the disk has room for these bytes of a file, kept for it from now on.
+/// Whether the disk has room for these bytes of a file, kept for it from now on; false where no
+/// room can be kept.
 bool reserveRoom(int file, int64_t offset, int64_t bytes);
 
 /// Gives the room of these bytes back, which are zero from now on; false where holes cannot be

@@ -41,6 +41,10 @@ int renameIfFree(const char* from, const char* to) {
     return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
 }
 
+int bringToDisk(int file) {
+    return ::fsync(file) == 0 ? 0 : errno;
+}
+
 int64_t modifiedNs(const struct stat& status) {
     return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -25,6 +26,10 @@ ssize_t sendQuietly(int socket, const void* bytes, size_t count) {
     return ::send(socket, bytes, count, MSG_NOSIGNAL);
 }
 
+char** environment() {
+    return ::environ;
+}
+
 void limitFurtherMemory(uint64_t bytes) {
     // What RLIMIT_DATA counts is the sixth number, in pages.
     std::ifstream file("/proc/self/statm");
@@ -35,6 +40,10 @@ void limitFurtherMemory(uint64_t bytes) {
     if (!file || ::getrlimit(RLIMIT_DATA, &memory) != 0) return;
     memory.rlim_cur = std::min<rlim_t>(memory.rlim_max, present + bytes);
     ::setrlimit(RLIMIT_DATA, &memory);
+}
+
+void preferLargePages(void* memory, size_t bytes) {
+    static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));
 }
 
 std::filesystem::path ownProgram() {

@@ -5,12 +5,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #ifdef __APPLE__
+#include <crt_externs.h>
 #include <mach-o/dyld.h>
 #endif
 
 #include <string>
 
 #include "model/system/process.h"
+
+#ifndef __APPLE__
+extern char** environ;
+#endif
 
 namespace lanescope::system {
 
@@ -36,7 +41,17 @@ ssize_t sendQuietly(int socket, const void* bytes, size_t count) {
     return ::send(socket, bytes, count, 0);
 }
 
+char** environment() {
+#ifdef __APPLE__
+    return *::_NSGetEnviron();  // The variable itself is only there for programs.
+#else
+    return ::environ;
+#endif
+}
+
 void limitFurtherMemory(uint64_t) {}
+
+void preferLargePages(void*, size_t) {}
 
 std::filesystem::path ownProgram() {
 #ifdef __APPLE__

@@ -30,4 +30,4 @@ def why_not_here() -> str:
         else:
             return ""
     return (f"lanescope needs Linux with glibc {GLIBC[0]}.{GLIBC[1]} or newer on {' or '.join(MACHINES)}, and this is {found}. "
-            "Record there, and look at the traces here with lanescope-viewer.")
+            "Record there. To look at traces, lanescope-viewer needs Linux, too.")

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/python/library/Columns.h"
 
-#include <sys/mman.h>
-
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "model/format/utf8.h"
+#include "model/system/process.h"
 
 namespace lanescope::python {
 
@@ -18,7 +18,7 @@ Buffer::Buffer(size_t bytes) {
     const size_t size = (bytes / line + 1) * line;
     void* data = nullptr;
     if (::posix_memalign(&data, alignment, size) != 0) throw std::bad_alloc();
-    if (isLarge) (void)::madvise(data, size, MADV_HUGEPAGE);  // Without them it is only slower.
+    if (isLarge) system::preferLargePages(data, size);
     data_.reset(static_cast<std::byte*>(data));
 }
 
