@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace lanescope {
 
 uint32_t outerStack(const Trace& trace, uint32_t stack) {
@@ -48,6 +50,22 @@ std::string frameText(const Trace& trace, uint32_t frame) {
     if (trace.stacks.file[frame] != 0)
         text += fmt::format(" in {}", trace.strings.at(trace.stacks.function[frame]));
     return text;
+}
+
+uint32_t graphNodeRow(const Trace& trace, uint32_t process, uint64_t node) {
+    const GraphNodeTable& nodes = trace.graphNodes;
+    const auto keyOf = [&](uint32_t row) {
+        return std::pair(trace.threads[nodes.thread[row]].process, nodes.node[row]);
+    };
+    uint32_t first = 0, last = nodes.size();
+    while (first < last) {
+        const uint32_t middle = first + (last - first) / 2;
+        if (keyOf(middle) < std::pair(process, node))
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first < nodes.size() && keyOf(first) == std::pair(process, node) ? first : noIndex;
 }
 
 FramePlace placeOf(const Trace& trace, uint32_t frame) {

@@ -31,6 +31,9 @@ std::string frameText(const Trace& trace, uint32_t frame);
 /// "train.py:212", or the function where the file is not known.
 std::string placeText(const Trace& trace, uint32_t frame);
 
+/// The row of `Trace::graphNodes` of a node of a process; `noIndex` if there is none. O(log n).
+uint32_t graphNodeRow(const Trace& trace, uint32_t process, uint64_t node);
+
 /// Two rows of `Trace::stacks` are the same place if these are equal.
 struct FramePlace {
     StringIndex function = 0, file = 0;
