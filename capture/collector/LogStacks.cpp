@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/LogStacks.h"
 
+#include <string_view>
+
 namespace lanescope::capture {
 
 void LogStacks::add(const log::StackRecord& record, LogStrings& strings) {
     if (record.stack == 0) return;  // which stands for none
-    const bool hasFile = !strings.text(record.file).empty();
+    const std::string_view file = strings.text(record.file);
     ids_[record.stack] = trace_.intern({.parent = traceId(record.parent).value_or(0),
                                         .function = strings.traceId(record.function),
-                                        .file = hasFile ? strings.traceId(record.file) : 0,
+                                        .file = file.empty() ? 0 : trace_.internSource(file),
                                         .line = record.line});
 }
 

@@ -19,18 +19,6 @@ std::vector<uint32_t> framesOf(const Trace& trace, uint32_t stack) {
     return frames;
 }
 
-bool isLibraryFile(std::string_view file) {
-    // What people type has such names, and so has what packages make up.
-    if (file.starts_with('<'))
-        return !file.starts_with("<stdin>") && !file.starts_with("<string>") &&
-               !file.starts_with("<ipython-input");
-    // The last is what PyTorch writes when it compiles.
-    for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3",
-                                          "/torch/_", "/torch/nn/", "/torchinductor_"})
-        if (file.find(folder) != std::string_view::npos) return true;
-    return file.empty();
-}
-
 uint32_t ownFrame(const Trace& trace, uint32_t stack) {
     for (uint32_t frame = stack; frame < trace.stacks.size(); frame = outerStack(trace, frame))
         if (!isLibraryFile(trace.strings.at(trace.stacks.file[frame]))) return frame;
@@ -66,6 +54,11 @@ uint32_t graphNodeRow(const Trace& trace, uint32_t process, uint64_t node) {
             last = middle;
     }
     return first < nodes.size() && keyOf(first) == std::pair(process, node) ? first : noIndex;
+}
+
+std::string sourceFile(const Trace& trace, uint32_t frame) {
+    return fullSourcePath(trace.strings.at(trace.stacks.file[frame]),
+                          {trace.facts.workingDirectory, trace.facts.homeDirectory});
 }
 
 FramePlace placeOf(const Trace& trace, uint32_t frame) {

@@ -122,6 +122,32 @@ class tst_CollectStacks : public QObject {
         QCOMPARE(pythonLine(**trace, EventRef(EventKind::Api, 3)), std::string());
     }
 
+    void tellsFilesFromTheProgramsFolders() {
+        StackLog log;
+        log.stack(1, 0, "<module>", "train.py", 30);
+        log.stack(2, 1, "step", "/home/ada/project/train.py", 12);
+        log.stack(3, 2, "tool", "/home/ada/tools/t.py", 3);
+        log.stack(4, 3, "linear", "/usr/lib/python3/dist-packages/torch/nn/linear.py", 4);
+        log.call(1, 4);
+        log.end(startNs + 1'000);
+        log.flush();
+        log.writeTo(fixture_->logPath("box.0.4242.log"));
+        fixture_->info.workingDirectory = "/home/ada/project";
+        fixture_->info.homeDirectory = "/home/ada";
+        fixture_->collect();
+        QCOMPARE(fixture_->rows("SELECT value FROM LANESCOPE_STACKS s JOIN StringIds f"
+                                " ON f.id = fileId ORDER BY s.id"),
+                 "train.py, train.py, ~/tools/t.py, "
+                 "/usr/lib/python3/dist-packages/torch/nn/linear.py");
+        const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
+        QVERIFY2(trace, trace ? "" : trace.error().sentence.c_str());
+        QCOMPARE(sourceFile(**trace, 0), std::string("/home/ada/project/train.py"));
+        QCOMPARE(sourceFile(**trace, 1), std::string("/home/ada/project/train.py"));
+        QCOMPARE(sourceFile(**trace, 2), std::string("/home/ada/tools/t.py"));
+        QCOMPARE(sourceFile(**trace, 3),
+                 std::string("/usr/lib/python3/dist-packages/torch/nn/linear.py"));
+    }
+
     void keepsWhereRangesBegan() {
         StackLog log;
         log.stack(1, 0, "<module>", "/home/ada/train.py", 30);

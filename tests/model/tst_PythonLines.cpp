@@ -104,6 +104,40 @@ class tst_PythonLines : public QObject {
         QVERIFY(!isLibraryFile("<stdin>"));
     }
 
+    void pathsAreToldFromTheProgramsFolders() {
+        const SourceFolders folders{"/home/ada/project", "/home/ada"};
+        const std::vector<std::pair<std::string, std::string>> both{
+            {"/home/ada/project/train.py", "train.py"},
+            {"/home/ada/project/models/gpt.py", "models/gpt.py"},
+            {"/home/ada/other/tool.py", "~/other/tool.py"},
+            {"/home/ada/.venv/lib/python3.12/site-packages/torch/nn/linear.py",
+             "~/.venv/lib/python3.12/site-packages/torch/nn/linear.py"},
+            {"/home/adam/x.py", "/home/adam/x.py"},  // another's
+            {"/home/ada/project", "~/project"},
+            {"/home/ada", "/home/ada"},
+            {"/usr/lib/python3.12/random.py", "/usr/lib/python3.12/random.py"},
+            {"<string>", "<string>"},
+            {"/home/ada/project/~/odd.py", "~/project/~/odd.py"},
+            {"", ""}};
+        for (const auto& [whole, brief] : both) {
+            QCOMPARE(shortSourcePath(whole, folders), brief);
+            QCOMPARE(fullSourcePath(brief, folders), whole);
+        }
+        // What a program was started by is the same file.
+        QCOMPARE(shortSourcePath("train.py", folders), std::string("train.py"));
+        QCOMPARE(shortSourcePath("./train.py", folders), std::string("train.py"));
+        QCOMPARE(fullSourcePath("train.py", folders), std::string("/home/ada/project/train.py"));
+        // What is of a package stays known as such.
+        const SourceFolders within{"/opt/venv/lib/python3.12/site-packages", "/"};
+        const std::string package = "/opt/venv/lib/python3.12/site-packages/lightning/loop.py";
+        QCOMPARE(shortSourcePath(package, within), package);
+        QCOMPARE(shortSourcePath("/srv/a.py", {"/", "/"}), std::string("/srv/a.py"));
+        // Nothing is known of old traces.
+        QCOMPARE(shortSourcePath("/home/ada/train.py", {}), std::string("/home/ada/train.py"));
+        QCOMPARE(fullSourcePath("~/train.py", {}), std::string("~/train.py"));
+        QCOMPARE(fullSourcePath("train.py", {}), std::string("train.py"));
+    }
+
     void detailsHaveTheLineAndTheWholeStack() {
         SimulatedTraining training;
         training.launch(training.main, training.linear, 1'000, 5'000, 6'000);
