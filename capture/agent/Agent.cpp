@@ -49,6 +49,7 @@ std::atomic<Agent*> currentAgent{nullptr};
 std::atomic<bool> isUnwanted{false};  // the environment asks for no agent
 std::atomic<bool> wasForked{false};   // from a process that had an agent
 std::atomic<bool> parentUsedCuda{false};
+std::atomic<const Agent*> parentsAgent{nullptr};  // of the latest process before that had one
 
 /// Of the thread that forks, from before it does until after.
 constinit thread_local NvtxRegistry* lockedForFork = nullptr;
@@ -69,6 +70,7 @@ void afterForkInChild() {
     // waits in its rings is the parent's to write.
     const Agent* parents = currentAgent.exchange(nullptr);
     if (parents) wasForked.store(true);
+    if (parents) parentsAgent.store(parents);
     if (parents && parents->hasCuda()) parentUsedCuda.store(true);
     forgetEndSignals();
     LostCalls::nested.store(0);
@@ -127,14 +129,13 @@ Agent::Agent(const std::string& folder, const std::string& door, AgentOptions op
       file_(logPath_, door),
       writer_(file_),
       windows_(options_.windows, log::eventTimeNs()),
+      stacks_(options_.recordPython),
       nvtx_(
-          windows_,
-          [this] {
-              startThreads();
-              wakeWriter();
-          },
+          windows_, stacks_, [this] { startAndWake(); },
           options_.sampleAt.empty() ? nullptr
-                                    : std::make_unique<MomentTeller>(options_.sampleAt, folder)) {}
+                                    : std::make_unique<MomentTeller>(options_.sampleAt, folder)) {
+    if (const Agent* const parents = parentsAgent.load()) stacks_.takeInterpreter(parents->stacks_);
+}
 
 void Agent::startCuda(MakeActivitySource& make) {
     if (!options_.recordCuda || hasLostCuda() || hasActivity_.load()) return;
@@ -147,6 +148,7 @@ void Agent::startCuda(MakeActivitySource& make) {
         activity_ = make(options_, *this);
     }
     activity_->start();
+    stacks_.look();
     hasActivity_.store(true, std::memory_order_release);
     finishAtExit();  // again, to come before what CUDA has registered
 }
@@ -303,10 +305,12 @@ void Agent::drain() {
     nvtx_.drain(writer_, clock_);
     for (EventSource* source = sources; source; source = source->next_)
         source->drain(writer_, windows_);
+    if (identityWritten_) stacks_.report(writer_);
     reportLostCalls();
 }
 
 void Agent::runFlusher() {
+    stacks_.look();
     // What waited for the first context, which has just been made, must not wait for a period more.
     if (hasActivity_.load(std::memory_order_acquire)) activity_->flush(false);
     bool isSwitchedOff = false;
@@ -317,6 +321,7 @@ void Agent::runFlusher() {
         changed_.wait_for(lock, period, [this] { return phase_ != Phase::Running; });
         const bool isFinal = phase_ == Phase::Flushing;
         lock.unlock();
+        if (!isFinal) stacks_.look();
         if (hasActivity_.load(std::memory_order_acquire)) {
             if (isLogFull_.load() && !isFinal && !std::exchange(isSwitchedOff, true))
                 activity_->switchOff();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "capture/agent/ActivitySource.h"
+#include "capture/agent/CallStacks.h"
 #include "capture/agent/CycleClock.h"
 #include "capture/agent/EventSource.h"
 #include "capture/agent/NvtxRecorder.h"
@@ -50,6 +51,12 @@ class Agent {
     /// destroyed.
     void add(EventSource& source);
 
+    /// Looks whether there is Python in this process. On a thread that waits for the loader of
+    /// shared libraries anyway.
+    void lookForPython() { stacks_.look(); }
+    /// Of all calls of this process. Outlive all that asks.
+    CallStacks& stacks() { return stacks_; }
+
     /// When this process keeps what it sees. Outlives all that asks.
     Windows& windows() { return windows_; }
 
@@ -57,6 +64,11 @@ class Agent {
     void startThreads();
     /// Makes the writer look for work now. Any thread; at most one system call.
     void wakeWriter();
+    /// Both, for those who have something to be written.
+    void startAndWake() {
+        startThreads();
+        wakeWriter();
+    }
     /// Writes everything down, then the END record; returns within about 4 s whatever CUPTI does.
     /// `signal` is the signal that ends the process, or 0; that of the first call counts. Later and
     /// nested calls wait for the same end.
@@ -97,6 +109,7 @@ class Agent {
     log::LogFile file_;
     log::RecordWriter writer_;
     Windows windows_;
+    CallStacks stacks_;
     NvtxRecorder nvtx_;
     std::atomic<EventSource*> sources_{nullptr};  // the newest first
     std::unique_ptr<ActivitySource> activity_;

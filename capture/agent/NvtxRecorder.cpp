@@ -11,6 +11,8 @@ namespace lanescope::agent {
 
 /// How a call lies in a ring: this, then the text, then the extended payload.
 struct NvtxRecorder::Entry {
+    CallStacks::Entry entry;
+    uint32_t stack;
     uint64_t moment;  // of `CycleClock`, or the time of events where ranges open windows
     uint64_t rangeId;
     uint64_t payloadBits;
@@ -33,20 +35,33 @@ namespace {
 
 constexpr size_t longestExtended = 4u << 10;
 
+/// Whether a call has a place in the program that is worth knowing: an end is where its beginning
+/// is.
+bool hasPlace(log::NvtxEvent event) {
+    return event != log::NvtxEvent::Pop && event != log::NvtxEvent::End;
+}
+
 }  // namespace
 
-NvtxRecorder::NvtxRecorder(Windows& windows, std::function<void()> wakeWriter,
+NvtxRecorder::NvtxRecorder(Windows& windows, CallStacks& stacks, std::function<void()> wakeWriter,
                            std::unique_ptr<MomentTeller> moments)
-    : rings_(std::move(wakeWriter)), moments_(std::move(moments)), filter_(windows) {
+    : stacks_(stacks),
+      rings_(std::move(wakeWriter)),
+      moments_(std::move(moments)),
+      filter_(windows) {
     const WindowTrigger trigger = windows.options().trigger;
     if (trigger == WindowTrigger::NvtxRange || trigger == WindowTrigger::Steps)
         trigger_ = std::make_unique<NvtxTrigger>(windows);
 }
 
 int NvtxRecorder::record(const NvtxCall& call) {
-    uint64_t moment = CycleClock::now();
     auto* thread = rings_.ofThisThread();
     if (!thread) return -1;
+    // Before the clock is read, so that a range is no longer by this.
+    const bool isWanted = hasPlace(call.event) && !isStopped_.load(std::memory_order_relaxed);
+    const uint32_t stack =
+        isWanted ? stacks_.number(thread->state.stacks, thread->events) : uint32_t{0};
+    uint64_t moment = CycleClock::now();
 
     int32_t level = 0;
     if (call.event == log::NvtxEvent::Push || call.event == log::NvtxEvent::Pop) {
@@ -68,7 +83,9 @@ int NvtxRecorder::record(const NvtxCall& call) {
     const size_t extendedBytes = std::min(call.extended.size(), longestExtended);
     void* room = thread->events.reserve(sizeof(Entry) + textBytes + extendedBytes);
     if (!room) return level;
-    auto* entry = new (room) Entry{moment,
+    auto* entry = new (room) Entry{CallStacks::Entry::Call,
+                                   stack,
+                                   moment,
                                    call.rangeId,
                                    call.payloadBits,
                                    call.schemaId,
@@ -94,6 +111,11 @@ int NvtxRecorder::record(const NvtxCall& call) {
 void NvtxRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
     if (!isUsed()) return;
     const uint64_t refused = rings_.drain([&](ThreadState& thread, const void* memory, size_t) {
+        const auto kind = *static_cast<const CallStacks::Entry*>(memory);
+        if (kind != CallStacks::Entry::Call) {
+            stacks_.take(kind, memory);
+            return;
+        }
         drainAnnouncements(writer);  // a domain's name stands before its first event
         const auto& entry = *static_cast<const Entry*>(memory);
         const char* tail = reinterpret_cast<const char*>(&entry + 1);
@@ -116,6 +138,7 @@ void NvtxRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
         record.colorArgb = entry.colorArgb;
         record.payload = entry.payload;
         record.header.flags = entry.isCut ? 1 : 0;
+        log::setStack(record, stacks_.write(entry.stack, writer));
         writer.writeNvtx(record, {tail + entry.textBytes, entry.extendedBytes});
     });
     if (refused) writer.dropped(Loss::NvtxCalls, refused);

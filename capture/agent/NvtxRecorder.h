@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "capture/agent/CallStacks.h"
 #include "capture/agent/CycleClock.h"
 #include "capture/agent/MomentTeller.h"
 #include "capture/agent/NvtxCall.h"
@@ -26,8 +27,8 @@ namespace lanescope::agent {
 class NvtxRecorder {
   public:
     /// `wakeWriter` is called, from any thread, with a thread's first event and when a ring fills.
-    /// `moments` may be null.
-    NvtxRecorder(Windows& windows, std::function<void()> wakeWriter,
+    /// `stacks` outlives all calls; `moments` may be null.
+    NvtxRecorder(Windows& windows, CallStacks& stacks, std::function<void()> wakeWriter,
                  std::unique_ptr<MomentTeller> moments = nullptr);
 
     /// Records a call on the calling thread. Push answers how many ranges of the domain were open
@@ -52,13 +53,18 @@ class NvtxRecorder {
     /// What a thread keeps beside its ring.
     struct ThreadState {
         OpenRanges open;
+        CallStacks::OfThread stacks;
         // Writer thread only:
         uint32_t filteredThreadId = 0;  // whose ranges these are
         NvtxWindowFilter::OpenRanges keptRanges;
-        void beginThread() { open.clear(); }
+        void beginThread() {
+            open.clear();
+            stacks.beginThread();
+        }
     };
     void drainAnnouncements(log::RecordWriter& writer);
 
+    CallStacks& stacks_;
     ThreadRings<ThreadState> rings_;
     std::unique_ptr<NvtxTrigger> trigger_;         // null unless NVTX ranges open windows
     const std::unique_ptr<MomentTeller> moments_;  // null unless ranges were chosen

@@ -24,7 +24,10 @@ LANESCOPE_EXPORT int InitializeInjection() {
 /// library.
 LANESCOPE_EXPORT int InitializeInjectionNvtx2(const void* (*getExportTable)(uint32_t)) {
     try {
-        return Agent::current() && lanescope::agent::attachNvtx(getExportTable);
+        Agent* const agent = Agent::current();
+        // NVTX has just waited for the loader, to load this library.
+        if (agent) agent->lookForPython();
+        return agent && lanescope::agent::attachNvtx(getExportTable);
     } catch (...) {
         return 0;
     }

@@ -124,6 +124,14 @@ void ActivityImporter::add(const log::GraphRecord& r) {
                        t.graphId = r.graphId, t.graphExecId = r.graphId);
 }
 
+void ActivityImporter::add(const log::GraphNodeRecord& r) {
+    constexpr const auto& t = tables::graphNodes;
+    process_.trace.add(t, t.globalTid = process_.threadId(r.threadId),
+                       t.timestamp = process_.time(r.timestampNs), t.graphNodeId = r.node,
+                       t.originalNodeId = unlessZero(r.original),
+                       t.callchainId = process_.stacks.traceId(r.stack));
+}
+
 void ActivityImporter::add(const log::ApiRecord& r) {
     const auto [start, end] = times(ImportedKind::Api, r.startNs, r.endNs);
     constexpr const auto& t = tables::apiCalls;
@@ -132,22 +140,7 @@ void ActivityImporter::add(const log::ApiRecord& r) {
                        t.globalTid = process_.threadId(r.threadId),
                        t.correlationId = r.correlationId,
                        t.nameId = process_.strings.traceId(r.name), t.returnValue = r.returnValue,
-                       t.callchainId = stackOf(r.stack));
-}
-
-void ActivityImporter::add(const log::StackRecord& r) {
-    if (r.stack == 0) return;  // which stands for none
-    const std::string_view file = process_.strings.text(r.file);
-    stacks_[r.stack] =
-        process_.trace.intern({.parent = stackOf(r.parent).value_or(0),
-                               .function = process_.strings.traceId(r.function),
-                               .file = file.empty() ? 0 : process_.strings.traceId(r.file),
-                               .line = r.line});
-}
-
-std::optional<int64_t> ActivityImporter::stackOf(uint32_t stack) const {
-    const auto found = stacks_.find(stack);
-    return found == stacks_.end() ? std::nullopt : std::optional(found->second);
+                       t.callchainId = process_.stacks.traceId(r.stack));
 }
 
 void ActivityImporter::add(const log::SyncRecord& r) {

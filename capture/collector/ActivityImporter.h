@@ -24,8 +24,8 @@ class ActivityImporter {
     void add(const log::MemcpyRecord& record);
     void add(const log::MemsetRecord& record);
     void add(const log::GraphRecord& record);
+    void add(const log::GraphNodeRecord& record);
     void add(const log::ApiRecord& record);
-    void add(const log::StackRecord& record);
     void add(const log::SyncRecord& record);
     void add(const log::CudaEventRecord& record);
     void add(const log::OverheadRecord& record);
@@ -43,7 +43,6 @@ class ActivityImporter {
     using Times = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
     Times times(ImportedKind kind, int64_t startNs, int64_t endNs);
     int64_t deviceOf(uint32_t contextId) const;
-    std::optional<int64_t> stackOf(uint32_t stack) const;
 
     ProcessContext& process_;
     GpuInventory& gpus_;
@@ -51,7 +50,6 @@ class ActivityImporter {
     std::set<uint32_t> devices_;
     std::unordered_map<uint32_t, uint32_t> deviceByContext_;
     std::set<std::pair<uint32_t, uint32_t>> streams_;  ///< Of which context.
-    std::unordered_map<uint32_t, int64_t> stacks_;     ///< In the trace.
     ImportCounts counts_;
     int64_t latestNs_ = 0;
     bool sawDevice_ = false;

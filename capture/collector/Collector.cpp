@@ -81,6 +81,8 @@ Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFol
         return fail(trace.error());
     }
     collector->trace_ = std::move(*trace);
+    collector->trace_->tellSourcesFrom(
+        {collector->info_.workingDirectory, collector->info_.homeDirectory});
     return collector;
 }
 
@@ -294,6 +296,7 @@ void Collector::writeRun(int64_t durationNs) {
     const std::pair<std::string_view, std::string> known[] = {
         {facts::commandLine, fmt::format("{}", fmt::join(info_.commandLine, " "))},
         {facts::workingDirectory, info_.workingDirectory},
+        {facts::homeDirectory, info_.homeDirectory},
         {facts::host, info_.host},
         {facts::operatingSystem, info_.hostFacts.operatingSystem},
         {facts::kernel, info_.hostFacts.kernel},

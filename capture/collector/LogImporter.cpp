@@ -41,7 +41,7 @@ Result<std::unique_ptr<LogImporter>> LogImporter::open(const std::filesystem::pa
 LogImporter::LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus,
                          int64_t sessionStartNs, uint32_t host)
     : reader_(std::move(reader)),
-      process_{trace, LogStrings(trace), sessionStartNs, host, 0},
+      process_{trace, LogStrings(trace), LogStacks(trace), sessionStartNs, host, 0},
       activity_(process_, gpus),
       memory_(process_),
       nvtx_(process_),

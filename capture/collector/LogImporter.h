@@ -101,7 +101,8 @@ class LogImporter : private log::RecordVisitor {
     void visit(const log::MemoryPoolRecord& record) override { memory_.add(record); }
     void visit(const log::UnifiedMemoryRecord& record) override { memory_.add(record); }
     void visit(const log::ApiRecord& record) override { activity_.add(record); }
-    void visit(const log::StackRecord& record) override { activity_.add(record); }
+    void visit(const log::StackRecord& record) override { process_.add(record); }
+    void visit(const log::GraphNodeRecord& record) override { activity_.add(record); }
     void visit(const log::SyncRecord& record) override { activity_.add(record); }
     void visit(const log::CudaEventRecord& record) override { activity_.add(record); }
     void visit(const log::OverheadRecord& record) override { activity_.add(record); }

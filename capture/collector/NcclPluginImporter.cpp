@@ -106,6 +106,8 @@ void NcclPluginImporter::write(const NcclOperation& operation) {
     const std::string_view algorithm =
         isCopied ? std::string_view("copy engine") : strings.text(task ? task->algorithm : 0);
     const auto nothing = std::optional<int64_t>();
+    // Where the program called; of an older NCCL where that handed it over.
+    const std::optional<int64_t> stack = process_.stacks.traceId(asked.stack);
     constexpr const auto& t = tables::ncclPluginOperations;
     process_.trace.add(
         t, t.globalTid = threadOf(operation.call), t.start = timeOf(operation.call),
@@ -124,7 +126,8 @@ void NcclPluginImporter::write(const NcclOperation& operation) {
         t.isCaptured = operation.call ? std::optional<int64_t>(asked.isCaptured != 0) : nothing,
         t.enqueueGlobalTid = threadOf(operation.task), t.enqueueStart = timeOf(operation.task),
         t.enqueueEnd = endOf(operation.task), t.launchGlobalTid = threadOf(operation.launch),
-        t.launchStart = timeOf(operation.launch), t.launchEnd = endOf(operation.launch));
+        t.launchStart = timeOf(operation.launch), t.launchEnd = endOf(operation.launch),
+        t.callchainId = stack);
     ++operations_;
 }
 

@@ -150,7 +150,12 @@ void NvtxImporter::write(const NvtxInterval& interval) {
         t.uint32Value = plain.unsigned32, t.int32Value = plain.signed32,
         t.floatValue = plain.real32, t.jsonText = json);
     ++ranges_;
-    if (ncclDomains_.contains(begin.domain)) writeNccl(interval, process_.trace.lastRow());
+    const int64_t row = process_.trace.lastRow();
+    if (ncclDomains_.contains(begin.domain)) writeNccl(interval, row);
+    if (const auto stack = process_.stacks.traceId(log::stackOf(begin))) {
+        constexpr const auto& s = tables::nvtxStacks;
+        process_.trace.add(s, s.nvtxRow = row, s.callchainId = *stack);
+    }
 }
 
 void NvtxImporter::writeNccl(const NvtxInterval& interval, int64_t nvtxRow) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "capture/collector/LogStacks.h"
 #include "capture/collector/LogStrings.h"
 #include "capture/collector/TraceWriter.h"
 #include "model/format/GlobalId.h"
@@ -14,10 +15,12 @@ namespace lanescope::capture {
 struct ProcessContext {
     TraceWriter& trace;
     LogStrings strings;
+    LogStacks stacks;
     int64_t sessionStartNs;  ///< Of the log's times, that which is 0 in the trace.
     uint32_t host;           ///< Number of the host in global ids.
     uint32_t pid = 0;
 
+    void add(const log::StackRecord& record) { stacks.add(record, strings); }
     int64_t processId() const { return globalPid(pid, host); }
     int64_t threadId(uint32_t tid) const { return globalTid(pid, tid, host); }
     /// Moves a time of the log to the trace's axis; wraps rather than overflows on nonsense.

@@ -131,6 +131,7 @@ Result<void> RunInfo::save(const std::filesystem::path& path) const {
                       {"startMonotonicNs", startMonotonicNs},
                       {"commandLine", commandLine},
                       {"workingDirectory", workingDirectory},
+                      {"homeDirectory", homeDirectory},
                       {"host", host},
                       {"version", version},
                       {"options", options},
@@ -161,6 +162,7 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
     for (const json& argument : arrayOf(object, "commandLine"))
         if (argument.is_string()) info.commandLine.push_back(argument.get<std::string>());
     read(object, "workingDirectory", info.workingDirectory);
+    read(object, "homeDirectory", info.homeDirectory);
     read(object, "host", info.host);
     read(object, "version", info.version);
     read(object, "options", info.options);

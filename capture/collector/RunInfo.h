@@ -19,6 +19,7 @@ struct RunInfo {
     int64_t startMonotonicNs = 0;  ///< CLOCK_MONOTONIC at the same moment.
     std::vector<std::string> commandLine;
     std::string workingDirectory;
+    std::string homeDirectory;  ///< Of who recorded; empty if not known.
     std::string host;
     std::string version;      ///< Of Lanescope.
     std::string options;      ///< What was asked of the agent, as it stands in its environment.

@@ -49,7 +49,7 @@ SamplerImporter::SamplerImporter(log::LogReader reader, TraceWriter& trace,
                                  const GpuInventory& gpus, int64_t sessionStartNs, uint32_t host,
                                  int64_t& lastCounter)
     : reader_(std::move(reader)),
-      process_{trace, LogStrings(trace), sessionStartNs, host, 0},
+      process_{trace, LogStrings(trace), LogStacks(trace), sessionStartNs, host, 0},
       gpus_(gpus),
       lastCounter_(lastCounter) {}
 

@@ -56,7 +56,7 @@ class SamplerImporter : private log::RecordVisitor {
     void visit(const log::GpuProcessRecord& record) override;
     void visit(const log::SamplingMomentRecord& record) override;
     void visit(const log::GpuMetricRecord& record) override;
-    void visit(const log::StackRecord& record) override { threads_.add(record); }
+    void visit(const log::StackRecord& record) override { process_.add(record); }
     void visit(const log::WatchedProcessRecord& record) override { threads_.add(record); }
     void visit(const log::WatchedThreadRecord& record) override { threads_.add(record); }
     void visit(const log::ThreadRunRecord& record) override { threads_.add(record); }

@@ -16,21 +16,6 @@ constexpr size_t mostThreads = 100'000;
 
 }  // namespace
 
-void ThreadStateImporter::add(const log::StackRecord& record) {
-    if (record.stack == 0) return;
-    const std::string_view file = context_.strings.text(record.file);
-    stacks_[record.stack] =
-        context_.trace.intern({.parent = stackOf(record.parent).value_or(0),
-                               .function = context_.strings.traceId(record.function),
-                               .file = file.empty() ? 0 : context_.strings.traceId(record.file),
-                               .line = record.line});
-}
-
-std::optional<int64_t> ThreadStateImporter::stackOf(uint32_t stack) const {
-    const auto found = stacks_.find(stack);
-    return found == stacks_.end() ? std::nullopt : std::optional(found->second);
-}
-
 void ThreadStateImporter::add(const log::WatchedProcessRecord& record) {
     if (programs_.size() < mostThreads)
         programs_.insert_or_assign(record.processId,
@@ -56,10 +41,11 @@ void ThreadStateImporter::add(const log::ThreadRunRecord& record) {
     context_.trace.add(
         t, t.start = context_.time(record.startNs), t.end = context_.time(record.endNs),
         t.globalTid = globalTid(record.processId, record.threadId, context_.host),
-        t.state = threadStateFrom(record.state), t.callchainId = stackOf(record.stack),
+        t.state = threadStateFrom(record.state),
+        t.callchainId = context_.stacks.traceId(record.stack),
         t.cpuNs = std::max<int64_t>(0, record.cpuNs),
         t.delayNs = std::max<int64_t>(0, record.delayNs), t.callId = call, t.holderTid = holder,
-        t.holderCallchainId = stackOf(record.holderStack));
+        t.holderCallchainId = context_.stacks.traceId(record.holderStack));
 }
 
 void ThreadStateImporter::finish(const std::set<int64_t>& logged) {

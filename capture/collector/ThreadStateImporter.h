@@ -3,10 +3,8 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "capture/collector/ProcessContext.h"
@@ -21,7 +19,6 @@ class ThreadStateImporter {
   public:
     explicit ThreadStateImporter(ProcessContext& context) : context_(context) {}
 
-    void add(const log::StackRecord& record);
     void add(const log::WatchedProcessRecord& record);
     void add(const log::WatchedThreadRecord& record);
     void add(const log::ThreadRunRecord& record);
@@ -35,10 +32,7 @@ class ThreadStateImporter {
     int64_t count() const { return count_; }
 
   private:
-    std::optional<int64_t> stackOf(uint32_t stack) const;
-
     ProcessContext& context_;
-    std::unordered_map<uint32_t, int64_t> stacks_;                ///< In the trace.
     std::map<uint32_t, std::string> programs_;                    ///< By process id.
     std::map<std::pair<uint32_t, uint32_t>, std::string> names_;  ///< By process and thread.
     std::set<std::pair<uint32_t, uint32_t>> seen_;  ///< Threads that something was written of.

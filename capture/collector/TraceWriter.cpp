@@ -41,6 +41,12 @@ Result<void> TraceWriter::endTransaction() {
     return done;
 }
 
+int64_t TraceWriter::internSource(std::string_view path) {
+    const auto [known, isNew] = sources_.try_emplace(std::string(path), 0);
+    if (isNew) known->second = intern(shortSourcePath(path, sourceFolders_));
+    return known->second;
+}
+
 void TraceWriter::healthOfLog(Severity severity, std::string_view code, std::string_view sentence,
                               std::optional<int64_t> globalPid, std::optional<int64_t> timeNs,
                               std::optional<int64_t> count) {

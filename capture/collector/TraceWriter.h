@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "capture/collector/StackTableWriter.h"
@@ -17,6 +18,7 @@
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
 #include "model/format/health.h"
+#include "model/format/sourcePath.h"
 
 namespace lanescope::capture {
 
@@ -45,6 +47,10 @@ class TraceWriter {
     void add(const Table& table, const Cells&... cells) { inserterOf(table).write(cells...); }
     /// The id of a text in `StringIds`, where it is written when it is new.
     int64_t intern(std::string_view text) { return strings_.intern(text); }
+    /// The id of the path of a source file in `StringIds`, short as `shortSourcePath` makes it.
+    int64_t internSource(std::string_view path);
+    /// Which folders such paths are told from; before the first of them.
+    void tellSourcesFrom(SourceFolders folders) { sourceFolders_ = std::move(folders); }
     /// The id of a stack in `LANESCOPE_STACKS`, where it is written when it is new.
     int64_t intern(const TraceStack& stack) { return stacks_.intern(stack); }
     /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.
@@ -78,6 +84,8 @@ class TraceWriter {
         inserters_;  ///< Of what was written so far.
     StringTableWriter strings_;
     StackTableWriter stacks_;
+    SourceFolders sourceFolders_;
+    std::unordered_map<std::string, int64_t> sources_;  ///< Ids, by the whole path.
     std::vector<std::string> errors_, warnings_;
 };
 

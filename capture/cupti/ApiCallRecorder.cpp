@@ -34,9 +34,9 @@ uint64_t number(const void* handle) {
 
 }  // namespace
 
-ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, bool withPython,
+ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks,
                                  std::function<void()> wakeWriter)
-    : cupti_(cupti), rings_(std::move(wakeWriter)), stacks_(withPython) {}
+    : cupti_(cupti), stacks_(stacks), rings_(std::move(wakeWriter)) {}
 
 int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
     if (which == ApiCalls::None || !cupti_.getCallbackName) return 0;
@@ -158,7 +158,6 @@ uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clo
             write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);
         });
     if (refused) writer.dropped(Loss::CudaActivity, refused);
-    stacks_.report(writer);
     return launched;
 }
 

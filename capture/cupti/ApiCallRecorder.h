@@ -10,10 +10,10 @@
 #include <optional>
 #include <unordered_map>
 
+#include "capture/agent/CallStacks.h"
 #include "capture/agent/CycleClock.h"
 #include "capture/agent/ThreadRings.h"
 #include "capture/cupti/ApiNames.h"
-#include "capture/cupti/CallStacks.h"
 #include "capture/cupti/CuptiLibrary.h"
 #include "capture/cupti/LaunchWindows.h"
 #include "capture/cupti/driverCalls.h"
@@ -28,12 +28,9 @@ namespace lanescope::agent {
 /// a property (resources/manual/limits.md has the figures).
 class ApiCallRecorder {
   public:
-    /// `wakeWriter` as in `ThreadRings`. `withPython`: each call has the Python stack of its
-    /// thread.
-    ApiCallRecorder(const CuptiLibrary& cupti, bool withPython, std::function<void()> wakeWriter);
-
-    /// As `CallStacks::look`.
-    void lookForPython() { stacks_.look(); }
+    /// `wakeWriter` as in `ThreadRings`. `stacks` outlives all calls.
+    ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks,
+                    std::function<void()> wakeWriter);
 
     /// Notes how far the threads have come, before `Windows::refresh`. Writer thread.
     void mark() { rings_.mark(); }
@@ -64,8 +61,8 @@ class ApiCallRecorder {
     uint32_t eventId(uint64_t handle);
 
     const CuptiLibrary& cupti_;
+    CallStacks& stacks_;
     ThreadRings<CallStacks::OfThread> rings_;
-    CallStacks stacks_;
     std::array<DriverCallKind, mostFunctions> kinds_{};
     std::bitset<mostFunctions> launches_;              // which of them launch kernels or graphs
     std::optional<ApiNames> names_;                    // writer thread only

@@ -42,6 +42,7 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     cupti.find(library.getCallbackName, "cuptiGetCallbackName");
     cupti.find(library.getStreamIdEx, "cuptiGetStreamIdEx");
     cupti.find(library.getDeviceId, "cuptiGetDeviceId");
+    cupti.find(library.getGraphNodeId, "cuptiGetGraphNodeId");
     cupti.find(library.configureUnifiedMemory, "cuptiActivityConfigureUnifiedMemoryCounter");
     const bool isComplete = cupti.missing() == nullptr;
     cupti.stay();  // it may be the program's own, and calls us back to the end

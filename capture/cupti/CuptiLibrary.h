@@ -35,6 +35,7 @@ struct CuptiLibrary {
     decltype(&cuptiGetCallbackName) getCallbackName = nullptr;
     decltype(&cuptiGetStreamIdEx) getStreamIdEx = nullptr;
     decltype(&cuptiGetDeviceId) getDeviceId = nullptr;
+    decltype(&cuptiGetGraphNodeId) getGraphNodeId = nullptr;
     decltype(&cuptiActivityConfigureUnifiedMemoryCounter) configureUnifiedMemory = nullptr;
 
     static constexpr uint32_t version11_8 = 18;  // the oldest whose records we can read

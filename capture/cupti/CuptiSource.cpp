@@ -33,11 +33,8 @@ constexpr size_t devicePoolLimit =
 CuptiSource::CuptiSource(const AgentOptions& options, Agent& agent)
     : options_(options),
       agent_(agent),
-      calls_(cupti_, options.recordPython,
-             [&agent] {
-                 agent.startThreads();
-                 agent.wakeWriter();
-             }),
+      calls_(cupti_, agent.stacks(), [&agent] { agent.startAndWake(); }),
+      nodes_(cupti_, agent.stacks(), [&agent] { agent.startAndWake(); }),
       launches_(agent.windows(), options.apiCalls != ApiCalls::None),
       begunNs_(log::monotonicNs()) {}
 
@@ -68,7 +65,6 @@ void CuptiSource::start() {
         return;
     }
     enableKinds();
-    calls_.lookForPython();
     isRecording_ = true;
 }
 
@@ -219,7 +215,10 @@ void CuptiSource::setDriverCalls(bool isOn) {
 }
 
 void CuptiSource::enableGraphs(std::string& problems) {
-    if (options_.graphs != GraphDetail::Whole) return;
+    if (options_.graphs != GraphDetail::Whole) {
+        if (options_.recordPython) nodes_.enable(subscriber_, true);
+        return;
+    }
     std::error_code error;
     const std::string file = std::filesystem::canonical(cupti_.path, error).filename().string();
     if (crashesOnWholeGraphs(cupti_.version, file)) {
@@ -261,7 +260,6 @@ void CuptiSource::configureUnifiedMemory() {
 
 void CuptiSource::flush(bool isFinal) {
     if (!isRecording_) return;
-    calls_.lookForPython();
     if (unifiedMemoryPending_ && !isFinal && hasContext_.load(std::memory_order_acquire))
         configureUnifiedMemory();
     // A CUPTI that was never asked for a buffer may wait for ever.
@@ -273,6 +271,7 @@ void CuptiSource::flush(bool isFinal) {
 void CuptiSource::switchOff() {
     if (!isRecording_) return;
     unifiedMemoryPending_ = false;
+    nodes_.enable(subscriber_, false);
     if (options_.apiCalls != ApiCalls::All) {
         calls_.disable(subscriber_);
     } else if (mayDisableKinds(cupti_.version)) {
@@ -299,6 +298,7 @@ void CuptiSource::writeBeginning(log::RecordWriter& writer) {
 
 void CuptiSource::collect() {
     calls_.mark();
+    nodes_.mark();
     Completed* newest = completed_.exchange(nullptr, std::memory_order_acquire);
     while (newest) {
         Completed* next = std::exchange(newest->next, collected_);
@@ -309,6 +309,7 @@ void CuptiSource::collect() {
 void CuptiSource::drain(log::RecordWriter& writer) {
     if (!decoder_) writeBeginning(writer);
     launches_.refresh();
+    nodes_.drain(writer, agent_.clock());
     const uint64_t launched = calls_.drain(writer, agent_.clock(), agent_.windows(), launches_);
     watchForRivals(writer, launched, collected_ != nullptr);
     decoder_->beginRound();
@@ -455,6 +456,8 @@ void CUPTIAPI CuptiSource::onEvent(void* source, CUpti_CallbackDomain domain, CU
     try {
         if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
             self.onDriverCall(id, *static_cast<const CUpti_CallbackData*>(data));
+        } else if (GraphNodeRecorder::isOfNode(id)) {
+            self.nodes_.onNode(id, *static_cast<const CUpti_ResourceData*>(data));
         } else {
             self.hasContext_.store(true, std::memory_order_release);
             self.agent_.startThreads();

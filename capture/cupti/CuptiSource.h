@@ -14,6 +14,7 @@
 #include "capture/cupti/ApiCallRecorder.h"
 #include "capture/cupti/BufferPool.h"
 #include "capture/cupti/CuptiLibrary.h"
+#include "capture/cupti/GraphNodeRecorder.h"
 #include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
@@ -81,6 +82,7 @@ class CuptiSource final : public ActivitySource {
     CUpti_SubscriberHandle subscriber_ = nullptr;
     BufferPool pool_;
     ApiCallRecorder calls_;
+    GraphNodeRecorder nodes_;
     LaunchWindows launches_;  // writer thread only
     std::optional<ActivityDecoder> decoder_;
     std::vector<Note> notes_;  // filled by start(), written down by the first drain()

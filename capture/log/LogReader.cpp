@@ -93,6 +93,8 @@ std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes
             return give<MemsetRecord>(bytes, visitor);
         case RecordKind::Api:
             return give<ApiRecord>(bytes, visitor);
+        case RecordKind::GraphNode:
+            return give<GraphNodeRecord>(bytes, visitor);
         case RecordKind::Stack:
             return give<StackRecord>(bytes, visitor);
         case RecordKind::Sync:

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "capture/log/Records.h"
+#include "capture/log/StackRecords.h"
 #include "capture/log/ThreadRecords.h"
 
 namespace lanescope::log {
@@ -25,6 +26,7 @@ class RecordVisitor {
     virtual void visit(const MemsetRecord&) {}
     virtual void visit(const ApiRecord&) {}
     virtual void visit(const StackRecord&) {}
+    virtual void visit(const GraphNodeRecord&) {}
     virtual void visit(const SyncRecord&) {}
     virtual void visit(const CudaEventRecord&) {}
     virtual void visit(const OverheadRecord&) {}

@@ -34,7 +34,8 @@ uint32_t RecordWriter::string(std::string_view text) {
 }
 
 void RecordWriter::writeNvtx(log::NvtxRecord& record, std::string_view extended) {
-    record.extendedBytes = static_cast<uint32_t>(extended.size());
+    extended = extended.substr(0, UINT16_MAX);
+    record.extendedBytes = static_cast<uint16_t>(extended.size());
     writeWithTail(record.header, sizeof record, log::RecordKind::Nvtx, extended,
                   record.timestampNs);
 }

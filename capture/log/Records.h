@@ -31,6 +31,7 @@ enum class RecordKind : uint16_t {
     MemoryPool = 15,
     UnifiedMemory = 16,
     Stack = 17,
+    GraphNode = 18,
     Nvtx = 20,
     NvtxDomain = 21,
     NvtxCategory = 22,
@@ -119,17 +120,6 @@ struct ApiRecord {
     int32_t returnValue;
     uint32_t isDriver;
     uint32_t stack;  ///< Of a `StackRecord` of this log; 0 if there was none.
-};
-
-/// A Python stack: its innermost frame, and the stack that is left without that. Stands before all
-/// that names it.
-struct StackRecord {
-    RecordHeader header;
-    uint32_t stack;   ///< Its number in this process, from 1.
-    uint32_t parent;  ///< 0 if the frame is the only one.
-    uint32_t function, file;
-    uint32_t line;  ///< 0 if unknown.
-    uint32_t reserved;
 };
 
 struct SyncRecord {
@@ -262,11 +252,23 @@ struct NvtxRecord {
     uint32_t colorArgb;  ///< 0 if none was given.
     int32_t
         level;  ///< Push: how many ranges of the thread and domain were open before. Pop: after.
-    uint32_t extendedBytes;
+    uint16_t extendedBytes;
+    uint16_t upperStack;  ///< See `stackOf`, as of the last field.
     NvtxEvent event;
     NvtxPayload payload;
-    uint8_t reserved[2];
+    uint16_t lowerStack;
 };
+static_assert(sizeof(NvtxRecord) == 72);
+
+/// The number of the `StackRecord` that says where the program made the call; 0 without one. It
+/// lies in two pieces, where the first logs have zeros.
+inline uint32_t stackOf(const NvtxRecord& record) {
+    return uint32_t{record.upperStack} << 16 | record.lowerStack;
+}
+inline void setStack(NvtxRecord& record, uint32_t stack) {
+    record.upperStack = static_cast<uint16_t>(stack >> 16);
+    record.lowerStack = static_cast<uint16_t>(stack);
+}
 
 struct NvtxDomainRecord {
     RecordHeader header;
@@ -346,7 +348,9 @@ struct NcclOperationRecord {
     NcclEvent event;
     uint8_t channels, warps;
     uint8_t isCaptured;  ///< Call: made while a CUDA graph was captured.
-    uint8_t reserved[9];
+    uint8_t reserved;
+    uint32_t stack;  ///< Of a `StackRecord` of this log, where NCCL began it; 0 if there was none.
+    uint8_t unused[4];
 };
 static_assert(sizeof(NcclOperationRecord) == 104);
 

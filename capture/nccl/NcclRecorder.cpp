@@ -25,6 +25,8 @@ std::atomic<NcclRecorder*> currentRecorder{nullptr};
 
 /// How an event lies in a ring: this, then its texts.
 struct NcclRecorder::Entry {
+    CallStacks::Entry entry;
+    uint32_t stack;
     int64_t timestampNs;
     uint64_t id, parent, communicator, count;
     int64_t sequence;
@@ -37,10 +39,7 @@ struct NcclRecorder::Entry {
 };
 
 NcclRecorder::NcclRecorder(Agent& agent)
-    : agent_(&agent), rings_([&agent] {
-          agent.startThreads();
-          agent.wakeWriter();
-      }) {}
+    : agent_(&agent), stacks_(agent.stacks()), rings_([&agent] { agent.startAndWake(); }) {}
 
 NcclRecorder* NcclRecorder::current() {
     Agent* const agent = Agent::current();
@@ -59,6 +58,7 @@ NcclRecorder* NcclRecorder::current() {
 }
 
 NcclCommunicator* NcclRecorder::introduce(const NcclCommunicator& communicator) {
+    stacks_.look();  // NCCL has waited for the loader, to load this library
     auto* kept = new (std::nothrow) NcclCommunicator(communicator);
     if (!kept) return nullptr;
     kept->timestampNs = log::eventTimeNs();
@@ -73,6 +73,10 @@ uint64_t NcclRecorder::start(const NcclStart& event) {
     if (!inside) return 0;
     auto* ring = rings_.ofThisThread();
     if (!ring) return 0;
+    // Launches are calls of CUDA, which have their own.
+    const uint32_t stack = event.event == log::NcclEvent::Launch
+                               ? uint32_t{0}
+                               : stacks_.number(ring->state.stacks, ring->events);
     const char* const texts[textCount] = {event.function, event.datatype, event.algorithm,
                                           event.protocol};
     uint8_t lengths[textCount];
@@ -85,6 +89,8 @@ uint64_t NcclRecorder::start(const NcclStart& event) {
     void* room = ring->events.reserve(sizeof(Entry) + textBytes);
     if (!room) return 0;
     auto* entry = new (room) Entry{};
+    entry->entry = CallStacks::Entry::Call;
+    entry->stack = stack;
     entry->id = lastId_.fetch_add(1, std::memory_order_relaxed) + 1;
     entry->parent = event.parent;
     entry->communicator = event.communicator;
@@ -118,6 +124,7 @@ void NcclRecorder::stop(uint64_t id) {
     void* room = ring ? ring->events.reserve(sizeof(Entry)) : nullptr;
     if (!room) return;
     auto* entry = new (room) Entry{};
+    entry->entry = CallStacks::Entry::Call;
     entry->timestampNs = nowNs;
     entry->id = id;
     entry->threadId = ring->threadId;
@@ -127,7 +134,12 @@ void NcclRecorder::stop(uint64_t id) {
 
 void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
     if (!isUsed()) return;
-    const uint64_t refused = rings_.drain([&](NoState&, const void* memory, size_t) {
+    const uint64_t refused = rings_.drain([&](ThreadState&, const void* memory, size_t) {
+        const auto kind = *static_cast<const CallStacks::Entry*>(memory);
+        if (kind != CallStacks::Entry::Call) {
+            stacks_.take(kind, memory);
+            return;
+        }
         drainCommunicators(writer);  // a communicator stands before its first event
         const auto& entry = *static_cast<const Entry*>(memory);
         if (!windows.isEverything()) {
@@ -172,6 +184,7 @@ void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
         record.channels = entry.channels;
         record.warps = entry.warps;
         record.isCaptured = entry.isCaptured ? 1 : 0;
+        record.stack = stacks_.write(entry.stack, writer);
         writer.write(log::RecordKind::NcclOperation, record, record.timestampNs);
     });
     if (refused) writer.dropped(Loss::NcclEvents, refused);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <unordered_set>
 
+#include "capture/agent/CallStacks.h"
 #include "capture/agent/EventSource.h"
 #include "capture/agent/ThreadRings.h"
 #include "capture/log/Records.h"
@@ -62,14 +63,17 @@ class NcclRecorder final : public EventSource {
 
   private:
     explicit NcclRecorder(Agent& agent);
-    struct NoState {
-        void beginThread() {}
+    /// What a thread keeps beside its ring.
+    struct ThreadState {
+        CallStacks::OfThread stacks;
+        void beginThread() { stacks.beginThread(); }
     };
     struct Entry;
     void drainCommunicators(log::RecordWriter& writer);
 
     const Agent* const agent_;
-    ThreadRings<NoState> rings_;
+    CallStacks& stacks_;
+    ThreadRings<ThreadState> rings_;
     std::atomic<uint64_t> lastId_{0};
     std::atomic<NcclCommunicator*> newest_{nullptr};
     const NcclCommunicator* newestWritten_ = nullptr;  // writer thread only

@@ -88,6 +88,16 @@ void Interpreter::look() {
     state_.store(State::Found, std::memory_order_release);
 }
 
+void Interpreter::takeFrom(const Interpreter& parents) {
+    if (parents.state() != State::Found) return;
+    layout_ = parents.layout_;
+    types_ = parents.types_;
+    version_ = parents.version_;
+    threadStateOf_ = parents.threadStateOf_;
+    isFinalizing_ = parents.isFinalizing_;
+    state_.store(State::Found, std::memory_order_release);
+}
+
 bool Interpreter::takeLayout(const void* runtime, int major, int minor) {
     std::optional<FrameLayout> layout = layoutOf(major, minor);
     if (!layout && runtime) {

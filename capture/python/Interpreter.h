@@ -29,6 +29,9 @@ class Interpreter {
     /// Looks for it unless it was found. May wait for the loader of shared libraries. One thread at
     /// a time.
     void look();
+    /// Knows from now on what that of the process knew from which this one was forked. Before all
+    /// others.
+    void takeFrom(const Interpreter& parents);
 
     State state() const { return state_.load(std::memory_order_acquire); }
     Refusal refusal() const { return refusal_.load(std::memory_order_acquire); }

@@ -26,6 +26,7 @@
 #include "capture/record/RunSamplers.h"
 #include "capture/record/SignalForwarder.h"
 #include "capture/record/ThreadWatch.h"
+#include "model/format/environment.h"
 #include "model/format/version.h"
 
 namespace lanescope::capture {
@@ -54,6 +55,7 @@ RunInfo describeRun(const RecordOptions& options) {
                            : log::maskSecrets(options.commandLine);
     std::error_code error;
     info.workingDirectory = std::filesystem::current_path(error).string();
+    info.homeDirectory = environment("HOME");
     info.host = hostName();
     info.version = productVersion();
     info.options = agent::optionText(options.agentOptions);

@@ -99,7 +99,7 @@ class Appender {
     }
     /// Whether a stack is another thread's, which is lent anew.
     bool isLent(RowsOf what, size_t at) const {
-        if constexpr (std::is_same_v<Table, ApiTable>)
+        if constexpr (requires { from_.isStackLent; })
             return what == RowsOf::Stacks && from_.isStackLent[at] != 0;
         else
             return false;

@@ -116,6 +116,8 @@ void sortTables(Trace& trace, unsigned threads, const std::stop_token& stop) {
                             sortBy(trace.memoryEvents, trace.memoryEvents.timeNs, stop);
                             sortBy(trace.memoryPools, trace.memoryPools.timeNs, stop);
                         }});
+    sortings.push_back({trace.graphNodes.size(),
+                        [&] { sortBy(trace.graphNodes, trace.graphNodes.timeNs, stop); }});
     // The largest first, so that the threads end together.
     std::ranges::stable_sort(sortings, std::greater(), &Sorting::rows);
     Tasks tasks;

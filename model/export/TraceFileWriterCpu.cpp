@@ -18,6 +18,13 @@ namespace lanescope {
 
 namespace {
 
+/// The id of the stack of a call if that is its own.
+template <class Table>
+std::optional<int64_t> ownStack(const Table& table, uint32_t row) {
+    if (table.stack[row] == noIndex || table.isStackLent[row] != 0) return std::nullopt;
+    return int64_t{table.stack[row]} + 1;
+}
+
 NvtxEventType eventType(NvtxStyle style) {
     switch (style) {
         case NvtxStyle::StartEnd:
@@ -71,14 +78,11 @@ void TraceFileWriter::apiCalls() {
     auto rows = into(t);
     const ApiTable& table = trace_.apiCalls;
     for (uint32_t row = 0; row < table.size(); ++row) {
-        std::optional<int64_t> stack;  // its own
-        if (table.stack[row] != noIndex && table.isStackLent[row] == 0)
-            stack = int64_t{table.stack[row]} + 1;
         rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
                     t.eventClass = table.isDriver[row],
                     t.globalTid = trace_.threads[table.thread[row]].globalTid,
                     t.correlationId = table.correlation[row], t.nameId = table.name[row],
-                    t.returnValue = table.returnValue[row], t.callchainId = stack);
+                    t.returnValue = table.returnValue[row], t.callchainId = ownStack(table, row));
     }
 }
 
@@ -119,7 +123,9 @@ void TraceFileWriter::syncs() {
 /// Range n is row n + 1 of the file; names of domains and categories come after them.
 void TraceFileWriter::ranges() {
     constexpr const auto& t = tables::nvtxEvents;
+    constexpr const auto& s = tables::nvtxStacks;
     auto rows = into(t);
+    auto stacks = into(s);
     const NvtxTable& table = trace_.nvtx;
     // Each process has numbers of its own for its domains, and they for their categories.
     std::map<std::pair<uint32_t, StringIndex>, int64_t> domains;
@@ -144,6 +150,8 @@ void TraceFileWriter::ranges() {
                     t.text = known(trace_.strings.at(table.text[row])), t.textId = table.text[row],
                     t.globalTid = thread.globalTid, t.domainId = domain, t.category = category,
                     t.color = color, t.jsonText = known(trace_.strings.at(table.payload[row])));
+        if (const auto stack = ownStack(table, row))
+            stacks.insert(s.nvtxRow = int64_t{row} + 1, s.callchainId = *stack);
     }
     for (const auto& [key, number] : domains)
         rows.insert(t.start = 0, t.eventType = NvtxEventType::DomainName,

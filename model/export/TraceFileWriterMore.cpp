@@ -148,6 +148,20 @@ void TraceFileWriter::stacks() {
         rows.insert(t.id = int64_t{row} + 1, t.parentId = parent,
                     t.functionId = table.function[row], t.fileId = file, t.line = line);
     }
+    constexpr const auto& n = tables::graphNodes;
+    auto nodes = into(n);
+    const GraphNodeTable& made = trace_.graphNodes;
+    for (uint32_t row = 0; row < made.size(); ++row) {
+        std::optional<int64_t> original, stack;
+        if (made.original[row] != 0) original = static_cast<int64_t>(made.original[row]);
+        // What is lent or that of another is found again.
+        if (!original && made.stack[row] != noIndex && made.isStackLent[row] == 0)
+            stack = int64_t{made.stack[row]} + 1;
+        nodes.insert(n.globalTid = trace_.threads[made.thread[row]].globalTid,
+                     n.timestamp = made.timeNs[row],
+                     n.graphNodeId = static_cast<int64_t>(made.node[row]),
+                     n.originalNodeId = original, n.callchainId = stack);
+    }
 }
 
 }  // namespace lanescope

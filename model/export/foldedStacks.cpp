@@ -35,8 +35,8 @@ std::string frameOf(const Trace& trace, uint32_t frame) {
                : fmt::format("{} ({})", function, placeText(trace, frame));
 }
 
-std::string threadOf(const Trace& trace, uint32_t call) {
-    const Thread& thread = trace.threads[trace.apiCalls.thread[call]];
+std::string threadText(const Trace& trace, uint32_t index) {
+    const Thread& thread = trace.threads[index];
     return thread.name.empty() ? fmt::format("[thread {}]", thread.tid)
                                : fmt::format("[{}]", thread.name);
 }
@@ -47,8 +47,9 @@ void writeFoldedStacks(const Trace& trace, const TextSink& sink) {
     // By stack, the thread that launched for it, and what ran.
     std::map<std::tuple<uint32_t, std::string>, std::unordered_map<std::string, int64_t>> times;
     forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
-        std::string lent = work.isStackLent ? threadOf(trace, work.call) : std::string();
-        times[{work.stack, std::move(lent)}][trace.nameOf(work.work)] += work.times.durationNs();
+        std::string lent = work.place.isLent ? threadText(trace, work.thread) : std::string();
+        times[{work.place.stack, std::move(lent)}][trace.nameOf(work.work)] +=
+            work.times.durationNs();
     });
     std::map<std::string, int64_t> lines;
     for (const auto& [key, names] : times) {

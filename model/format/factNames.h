@@ -16,6 +16,7 @@ namespace facts {
 // Of a run; `commandLine` and `host` of a process, too.
 inline constexpr std::string_view commandLine = "commandLine";
 inline constexpr std::string_view workingDirectory = "workingDirectory";
+inline constexpr std::string_view homeDirectory = "homeDirectory";
 inline constexpr std::string_view host = "host";
 inline constexpr std::string_view operatingSystem = "operatingSystem";
 inline constexpr std::string_view kernel = "kernel";

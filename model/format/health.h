@@ -100,6 +100,7 @@ enum class HealthCode : uint16_t {
     PythonUnknown,
     PythonUnreadable,
     PythonStacksMany,
+    GraphLinesMissing,
     BuffersExhausted,
     BufferUnreadable,
     // Of the agent: windows and the log.
@@ -221,6 +222,7 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::PythonUnknown, "python-unknown"},
     HealthCodeName{HealthCode::PythonUnreadable, "python-unreadable"},
     HealthCodeName{HealthCode::PythonStacksMany, "python-stacks-many"},
+    HealthCodeName{HealthCode::GraphLinesMissing, "graph-lines-missing"},
     HealthCodeName{HealthCode::BuffersExhausted, "buffers-exhausted", NoteSubject::Loss},
     HealthCodeName{HealthCode::BufferUnreadable, "buffer-unreadable", NoteSubject::Loss},
     HealthCodeName{HealthCode::NoWindow, "no-window"},

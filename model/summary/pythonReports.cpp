@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,20 +45,27 @@ class Lines {
     std::vector<uint32_t> places_;
 };
 
-/// Whether a line was found on the thread itself, or is where the thread works for another.
-std::string_view relation(uint32_t place, bool isLent) {
-    return place == noIndex ? "" : isLent ? "called from" : "at";
+/// How a line belongs to what is grouped by it, as a number.
+uint32_t relationOf(bool isLent, bool isCaptured) {
+    return (isLent ? 1u : 0u) | (isCaptured ? 2u : 0u);
+}
+/// Whether a line was found on the thread itself, or is where the thread works for another; and
+/// whether that was when a CUDA graph was captured.
+std::string_view relationText(uint32_t place, uint32_t relation) {
+    constexpr std::array<std::string_view, 4> texts{"at", "called from", "captured at",
+                                                    "captured from"};
+    return place == noIndex ? "" : texts[relation & 3];
 }
 
-/// A summary by line, of values that were grouped by place and whether it is lent.
+/// A summary by line, of values that were grouped by place and `relationOf`.
 ReportTable byLine(const Trace& trace, const Lines& lines, GroupedValues& values,
                    std::string_view countColumn) {
     std::vector<SummaryRow> rows;
     for (GroupedValues::Group& group : values.groups()) {
         const uint32_t place = GroupedValues::high(group.key);
-        const bool isLent = GroupedValues::low(group.key) != 0;
+        const uint32_t relation = GroupedValues::low(group.key);
         rows.push_back({statisticsOf(group.values),
-                        {std::string(relation(place, isLent)), lines.text(place),
+                        {std::string(relationText(place, relation)), lines.text(place),
                          lines.function(place), lines.file(place)},
                         {}});
     }
@@ -78,7 +86,8 @@ ReportTable kernelsByLine(const ReportQuery& query) {
         if (work.work.kind() != EventKind::Kernel ||
             !query.includes(work.times.startNs, work.times.endNs))
             return;
-        durations.add(GroupedValues::pairKey(lines.placeOf(work.stack), work.isStackLent ? 1 : 0),
+        durations.add(GroupedValues::pairKey(lines.placeOf(work.place.stack),
+                                             relationOf(work.place.isLent, work.place.isCaptured)),
                       work.times.durationNs());
     });
     return byLine(query.trace, lines, durations, "Instances");
@@ -90,9 +99,9 @@ ReportTable launchesByLine(const ReportQuery& query) {
     GroupedValues durations;
     for (uint32_t row = 0; row < calls.size(); ++row) {
         if (!query.includes(calls.startNs[row], calls.endNs[row])) continue;
-        durations.add(
-            GroupedValues::pairKey(lines.placeOf(calls.stack[row]), calls.isStackLent[row]),
-            calls.endNs[row] - calls.startNs[row]);
+        durations.add(GroupedValues::pairKey(lines.placeOf(calls.stack[row]),
+                                             relationOf(calls.isStackLent[row] != 0, false)),
+                      calls.endNs[row] - calls.startNs[row]);
     }
     return byLine(query.trace, lines, durations, "Num Calls");
 }
@@ -113,7 +122,7 @@ ReportTable idleByLine(const ReportQuery& query) {
     forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
         if (work.gpu < ofGpu.size())
             ofGpu[work.gpu].push_back(
-                {work.times.startNs, work.times.endNs, lines.placeOf(work.stack)});
+                {work.times.startNs, work.times.endNs, lines.placeOf(work.place.stack)});
     });
     GroupedValues gaps;
     for (std::vector<Piece>& pieces : ofGpu) {

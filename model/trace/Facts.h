@@ -69,6 +69,7 @@ struct HostName {
 struct RunFacts {
     std::string commandLine;
     std::string workingDirectory;
+    std::string homeDirectory;
     std::string host;
     std::string operatingSystem;
     std::string kernel;
@@ -121,6 +122,7 @@ template <Of<RunFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::commandLine, "Command"}, s.commandLine);
     visit(FactName{facts::workingDirectory, "Working folder"}, s.workingDirectory);
+    visit(FactName{facts::homeDirectory, "Home folder"}, s.homeDirectory);
     visit(FactName{facts::host, "Host"}, s.host);
     visit(FactName{facts::operatingSystem, "Operating system"}, s.operatingSystem);
     visit(FactName{facts::kernel, "Kernel"}, s.kernel);

@@ -230,6 +230,24 @@ void forEachField(S& s, V&& visit) {
               rowOf(RowsOf::Strings, s.file), number(s.line));
 }
 
+/// Nodes of CUDA graphs, and where the program was when it captured them. Sorted by the process of
+/// their thread and their number.
+struct GraphNodeTable {
+    Column<int64_t> timeNs;   ///< When it was made.
+    Column<uint32_t> thread;  ///< That made it.
+    Column<uint64_t> node;    ///< CUPTI's number in its process, as `KernelTable::graphNode`.
+    /// The node of which it is a copy, as those of a graph that was made ready to run; 0: none.
+    Column<uint64_t> original;
+    Column<uint32_t> stack;  ///< Row of `StackTable`, or `noIndex`; of a copy that of its original.
+    Column<uint8_t> isStackLent;  ///< As `ApiTable::isStackLent`.
+    uint32_t size() const { return static_cast<uint32_t>(node.size()); }
+};
+template <Of<GraphNodeTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, s.timeNs, rowOf(RowsOf::Threads, s.thread), s.node, s.original,
+              rowOrNone(RowsOf::Stacks, s.stack), s.isStackLent);
+}
+
 /// How it is known what a thread did.
 enum class StateSource : uint8_t {
     Looks,      ///< Somebody looked again and again, as our recorder does.
@@ -326,6 +344,8 @@ struct NvtxTable {
     Column<NvtxStyle> style;
     Column<uint8_t> isOpen;       ///< 1 if the range never ended.
     Column<StringIndex> payload;  ///< The payload as text, 0 if none.
+    Column<uint32_t> stack;       ///< Where it began in Python, as `ApiTable::stack`.
+    Column<uint8_t> isStackLent;  ///< 1 if the stack is another thread's.
     bool hasColors = false;       ///< Whether the program gave any range a colour.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
@@ -334,7 +354,8 @@ void forEachField(S& s, V&& visit) {
     visitEach(visit, s.startNs, s.endNs, rowOf(RowsOf::Strings, s.text),
               rowOf(RowsOf::Strings, s.domain), rowOf(RowsOf::Strings, s.category),
               number(s.colorArgb), s.hasColors, rowOf(RowsOf::Threads, s.thread), s.depth, s.style,
-              s.isOpen, rowOf(RowsOf::Strings, s.payload));
+              s.isOpen, rowOf(RowsOf::Strings, s.payload), rowOrNone(RowsOf::Stacks, s.stack),
+              s.isStackLent);
 }
 
 /// From the first start to the last end of the GPU work whose launching calls lie in an NVTX range.

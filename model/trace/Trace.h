@@ -123,7 +123,8 @@ class Trace : public TraceDescription {
     AllocationTable allocations;
     PageFaultTable pageFaults;
     ApiTable apiCalls;
-    StackTable stacks;  ///< Of `apiCalls` and `cpuStates`; see `stacks.h`.
+    StackTable stacks;  ///< Of calls, ranges, nodes and states; see `stacks.h`.
+    GraphNodeTable graphNodes;
     CpuStateTable cpuStates;
     SyncTable syncs;
     EventCallTable eventRecords, eventWaits;  ///< Empty in a finished trace.
@@ -183,8 +184,9 @@ template <Of<Trace> S, class V>
 void forEachTable(S& trace, V&& visit) {
     visitEach(visit, trace.kernels, trace.memcpys, trace.migrations, trace.memsets, trace.graphs,
               trace.memoryEvents, trace.memoryPools, trace.allocations, trace.pageFaults,
-              trace.apiCalls, trace.stacks, trace.cpuStates, trace.syncs, trace.eventRecords,
-              trace.eventWaits, trace.streamWaits, trace.nvtx, trace.projections, trace.nccl);
+              trace.apiCalls, trace.stacks, trace.graphNodes, trace.cpuStates, trace.syncs,
+              trace.eventRecords, trace.eventWaits, trace.streamWaits, trace.nvtx,
+              trace.projections, trace.nccl);
 }
 
 using TracePtr = std::shared_ptr<const Trace>;

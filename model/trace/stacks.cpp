@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace lanescope {
 
 uint32_t outerStack(const Trace& trace, uint32_t stack) {
@@ -15,18 +17,6 @@ std::vector<uint32_t> framesOf(const Trace& trace, uint32_t stack) {
     std::vector<uint32_t> frames;
     for (; stack < trace.stacks.size(); stack = outerStack(trace, stack)) frames.push_back(stack);
     return frames;
-}
-
-bool isLibraryFile(std::string_view file) {
-    // What people type has such names, and so has what packages make up.
-    if (file.starts_with('<'))
-        return !file.starts_with("<stdin>") && !file.starts_with("<string>") &&
-               !file.starts_with("<ipython-input");
-    // The last is what PyTorch writes when it compiles.
-    for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3",
-                                          "/torch/_", "/torch/nn/", "/torchinductor_"})
-        if (file.find(folder) != std::string_view::npos) return true;
-    return file.empty();
 }
 
 uint32_t ownFrame(const Trace& trace, uint32_t stack) {
@@ -48,6 +38,27 @@ std::string frameText(const Trace& trace, uint32_t frame) {
     if (trace.stacks.file[frame] != 0)
         text += fmt::format(" in {}", trace.strings.at(trace.stacks.function[frame]));
     return text;
+}
+
+uint32_t graphNodeRow(const Trace& trace, uint32_t process, uint64_t node) {
+    const GraphNodeTable& nodes = trace.graphNodes;
+    const auto keyOf = [&](uint32_t row) {
+        return std::pair(trace.threads[nodes.thread[row]].process, nodes.node[row]);
+    };
+    uint32_t first = 0, last = nodes.size();
+    while (first < last) {
+        const uint32_t middle = first + (last - first) / 2;
+        if (keyOf(middle) < std::pair(process, node))
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first < nodes.size() && keyOf(first) == std::pair(process, node) ? first : noIndex;
+}
+
+std::string sourceFile(const Trace& trace, uint32_t frame) {
+    return fullSourcePath(trace.strings.at(trace.stacks.file[frame]),
+                          {trace.facts.workingDirectory, trace.facts.homeDirectory});
 }
 
 FramePlace placeOf(const Trace& trace, uint32_t frame) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/format/sourcePath.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -23,13 +24,16 @@ std::vector<uint32_t> framesOf(const Trace& trace, uint32_t stack);
 /// installed package; the innermost of all if there is none such. O(frames).
 uint32_t ownFrame(const Trace& trace, uint32_t stack);
 
-/// Whether a file belongs to Python's library or to an installed package.
-bool isLibraryFile(std::string_view file);
-
 /// "train.py:212 in GPT.forward": a frame without the folders of its file.
 std::string frameText(const Trace& trace, uint32_t frame);
+/// Where the file of a frame was on the machine that the trace was recorded on, as far as that is
+/// known; empty if it has none.
+std::string sourceFile(const Trace& trace, uint32_t frame);
 /// "train.py:212", or the function where the file is not known.
 std::string placeText(const Trace& trace, uint32_t frame);
+
+/// The row of `Trace::graphNodes` of a node of a process; `noIndex` if there is none. O(log n).
+uint32_t graphNodeRow(const Trace& trace, uint32_t process, uint64_t node);
 
 /// Two rows of `Trace::stacks` are the same place if these are equal.
 struct FramePlace {

@@ -74,6 +74,7 @@ struct ProcessLog : log::RecordVisitor {
     std::vector<log::WindowRecord> windows;
     std::vector<log::OverheadRecord> overheads;
     std::vector<log::GraphRecord> graphs;
+    std::vector<log::GraphNodeRecord> graphNodes;
     std::vector<log::DeviceMemoryRecord> memory;
     std::vector<log::MemoryPoolRecord> pools;
     std::vector<log::UnifiedMemoryRecord> unifiedMemory;
@@ -122,6 +123,7 @@ struct ProcessLog : log::RecordVisitor {
     void visit(const log::WindowRecord& r) override { windows.push_back(r); }
     void visit(const log::OverheadRecord& r) override { overheads.push_back(r); }
     void visit(const log::GraphRecord& r) override { graphs.push_back(r); }
+    void visit(const log::GraphNodeRecord& r) override { graphNodes.push_back(r); }
     void visit(const log::DeviceMemoryRecord& r) override { text(r.name), memory.push_back(r); }
     void visit(const log::MemoryPoolRecord& r) override { pools.push_back(r); }
     void visit(const log::UnifiedMemoryRecord& r) override { unifiedMemory.push_back(r); }

@@ -53,6 +53,8 @@ inline capture::RunInfo runInfo() {
 /// A run folder, and the trace that is collected from the logs in it.
 class CollectorFixture {
   public:
+    capture::RunInfo info = runInfo();
+
     std::string in(const std::string& name) const {
         return folder_.filePath(QString::fromStdString(name)).toStdString();
     }
@@ -62,7 +64,7 @@ class CollectorFixture {
     }
     capture::CollectedRun collect(std::optional<capture::MainProcess> mainProcess = {}) const {
         std::filesystem::create_directories(in("run"));
-        auto collector = capture::Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        auto collector = capture::Collector::begin(in("run"), in("out.sqlite"), info);
         if (!collector) qFatal("%s", collector.error().sentence.c_str());
         auto run = (*collector)->finish(mainProcess, false);
         if (!run) qFatal("%s", run.error().sentence.c_str());

@@ -46,7 +46,7 @@ NvtxCall call(log::NvtxEvent event, std::string_view text, uint64_t payload = 0,
 
 /// Never destroyed, as in an agent: threads keep what they have of it.
 NvtxRecorder& makeRecorder(std::function<void()> wake = [] {}) {
-    return *new NvtxRecorder(*new Windows({}, 0), std::move(wake));
+    return *new NvtxRecorder(*new Windows({}, 0), *new CallStacks(false), std::move(wake));
 }
 
 void drain(NvtxRecorder& recorder, RecordWriter& writer) {

@@ -6,6 +6,9 @@
 #include "model/export/foldedStacks.h"
 #include "model/summary/reports.h"
 #include "model/trace/kinds/Api.h"
+#include "model/trace/kinds/GraphNode.h"
+#include "model/trace/kinds/Kernel.h"
+#include "model/trace/kinds/Nvtx.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
@@ -101,6 +104,40 @@ class tst_PythonLines : public QObject {
         QVERIFY(!isLibraryFile("<stdin>"));
     }
 
+    void pathsAreToldFromTheProgramsFolders() {
+        const SourceFolders folders{"/home/ada/project", "/home/ada"};
+        const std::vector<std::pair<std::string, std::string>> both{
+            {"/home/ada/project/train.py", "train.py"},
+            {"/home/ada/project/models/gpt.py", "models/gpt.py"},
+            {"/home/ada/other/tool.py", "~/other/tool.py"},
+            {"/home/ada/.venv/lib/python3.12/site-packages/torch/nn/linear.py",
+             "~/.venv/lib/python3.12/site-packages/torch/nn/linear.py"},
+            {"/home/adam/x.py", "/home/adam/x.py"},  // another's
+            {"/home/ada/project", "~/project"},
+            {"/home/ada", "/home/ada"},
+            {"/usr/lib/python3.12/random.py", "/usr/lib/python3.12/random.py"},
+            {"<string>", "<string>"},
+            {"/home/ada/project/~/odd.py", "~/project/~/odd.py"},
+            {"", ""}};
+        for (const auto& [whole, brief] : both) {
+            QCOMPARE(shortSourcePath(whole, folders), brief);
+            QCOMPARE(fullSourcePath(brief, folders), whole);
+        }
+        // What a program was started by is the same file.
+        QCOMPARE(shortSourcePath("train.py", folders), std::string("train.py"));
+        QCOMPARE(shortSourcePath("./train.py", folders), std::string("train.py"));
+        QCOMPARE(fullSourcePath("train.py", folders), std::string("/home/ada/project/train.py"));
+        // What is of a package stays known as such.
+        const SourceFolders within{"/opt/venv/lib/python3.12/site-packages", "/"};
+        const std::string package = "/opt/venv/lib/python3.12/site-packages/lightning/loop.py";
+        QCOMPARE(shortSourcePath(package, within), package);
+        QCOMPARE(shortSourcePath("/srv/a.py", {"/", "/"}), std::string("/srv/a.py"));
+        // Nothing is known of old traces.
+        QCOMPARE(shortSourcePath("/home/ada/train.py", {}), std::string("/home/ada/train.py"));
+        QCOMPARE(fullSourcePath("~/train.py", {}), std::string("~/train.py"));
+        QCOMPARE(fullSourcePath("train.py", {}), std::string("train.py"));
+    }
+
     void detailsHaveTheLineAndTheWholeStack() {
         SimulatedTraining training;
         training.launch(training.main, training.linear, 1'000, 5'000, 6'000);
@@ -114,6 +151,74 @@ class tst_PythonLines : public QObject {
                                                                  "train.py:300 in <module>"));
             QCOMPARE(valueOf(facts, "Called from"), std::string());
         }
+    }
+
+    void rangesHaveTheLineOfTheirBeginning() {
+        SimulatedTraining training;
+        training.builder.add<kinds::Nvtx>({.startNs = 100,
+                                           .endNs = 900,
+                                           .text = training.builder.intern("forward"),
+                                           .thread = training.main,
+                                           .stack = training.linear});
+        training.builder.addNvtx(training.other, "backward", 200, 800);
+        const TracePtr trace = training.builder.finish();
+        QVERIFY(trace);
+        const std::vector<Property> own = describe(*trace, EventRef(EventKind::Nvtx, 0));
+        QCOMPARE(valueOf(own, "Python line"), std::string("train.py:212 in GPT.forward"));
+        QVERIFY(!valueOf(own, "Python stack").empty());
+        const std::vector<Property> lent = describe(*trace, EventRef(EventKind::Nvtx, 1));
+        QCOMPARE(valueOf(lent, "Called from"), std::string("train.py:212 in GPT.forward"));
+    }
+
+    /// Nodes of graphs: what they launch comes from where they were captured.
+    void kernelsOfGraphsAreCalledAtCapture() {
+        SimulatedTraining training;
+        const auto node = [&](int64_t timeNs, uint32_t thread, uint64_t number, uint64_t original,
+                              uint32_t stack) {
+            training.builder.add<kinds::GraphNode>({.timeNs = timeNs,
+                                                    .thread = thread,
+                                                    .node = number,
+                                                    .original = original,
+                                                    .stack = stack});
+        };
+        node(10, training.main, 11, 0, training.linear);
+        node(20, training.main, 21, 11, noIndex);
+        const uint32_t otherProcess = training.builder.addProcess(5000, "python3");
+        const uint32_t stranger = training.builder.addThread(otherProcess, 5000);
+        node(30, stranger, 22, 0, training.step);  // numbers are those of a process
+        for (const uint64_t number : {uint64_t{21}, uint64_t{22}}) {
+            const int64_t atNs = static_cast<int64_t>(number) * 1'000;
+            const auto correlation = static_cast<uint32_t>(number);
+            training.builder.add<kinds::Api>({.startNs = atNs,
+                                              .endNs = atNs + 10,
+                                              .name = training.builder.intern("cuGraphLaunch"),
+                                              .thread = training.main,
+                                              .correlation = correlation,
+                                              .stack = training.step});
+            const StringIndex name = training.builder.intern("gemm");
+            training.builder.add<kinds::Kernel>(
+                {.startNs = atNs + 20,
+                 .endNs = atNs + 120,
+                 .stream = training.stream,
+                 .correlation = correlation,
+                 .graphNode = number,
+                 .config = training.builder.launchConfig(
+                     {.demangledName = name, .shortName = name, .mangledName = name})});
+        }
+        const TracePtr trace = training.builder.finish();
+        QVERIFY(trace);
+        const EventRef captured(EventKind::Kernel, 0), launched(EventKind::Kernel, 1);
+        QCOMPARE(pythonLine(*trace, captured),
+                 std::string("called at capture: train.py:212 in GPT.forward"));
+        QCOMPARE(pythonLine(*trace, launched), std::string("train.py:310 in step"));
+        const std::vector<Property> facts = describe(*trace, captured);
+        QCOMPARE(valueOf(facts, "Called at capture"), std::string("train.py:212 in GPT.forward"));
+        QCOMPARE(valueOf(facts, "Graph launched at"), std::string("train.py:310 in step"));
+        QVERIFY(valueOf(facts, "Python stack").starts_with("linear.py:117"));
+        QCOMPARE(valueOf(facts, "Python line"), std::string());
+        QCOMPARE(rowsOf(*trace, "kernels_by_line"),
+                 (Rows{"100|1|captured at|train.py:212|GPT.forward|/home/ada/train.py",
+                       "100|1|at|train.py:310|step|/home/ada/train.py"}));
     }
 
     void threadsWithoutPythonAreCalledFromTheMainThread() {

@@ -26,4 +26,22 @@ struct Graphs : TableOf<Graphs> {
 };
 inline constexpr Graphs graphs;
 
+struct GraphNodes : TableOf<GraphNodes> {
+    constexpr GraphNodes()
+        : TableOf("LANESCOPE_GRAPH_NODES",
+                  "a node of a CUDA graph, and where the program was when it made it") {}
+
+    Integer<"globalTid"> globalTid{this, "the thread that made it"};
+    Integer<"timestamp"> timestamp{this, "when, ns"};
+    Integer<"graphNodeId"> graphNodeId{this, "its number in its process, as in the kernels' table"};
+    OptionalInteger<"originalNodeId"> originalNodeId{
+        this,
+        "the node of which it is a copy, as all nodes of a graph are that was made ready to run; "
+        "NULL if it is none"};
+    OptionalInteger<"callchainId"> callchainId{
+        this,
+        "the Python stack at its capture, in LANESCOPE_STACKS; NULL if it has none, and of a copy"};
+};
+inline constexpr GraphNodes graphNodes;
+
 }  // namespace lanescope::tables

@@ -87,6 +87,10 @@ struct NcclPluginOperations : TableOf<NcclPluginOperations> {
         "when NCCL began to launch the kernel, ns; API calls of that thread that start until "
         "launchEnd launched it. Operations with the same launch share the kernel"};
     OptionalInteger<"launchEnd"> launchEnd{this, "when it had, ns"};
+    OptionalInteger<"callchainId"> callchainId{
+        this,
+        "the Python stack of the call, before NCCL 2.28 of its enqueueing, in LANESCOPE_STACKS; "
+        "NULL if it has none"};
 };
 inline constexpr NcclPluginOperations ncclPluginOperations;
 

@@ -52,6 +52,15 @@ struct NvtxEvents : TableOf<NvtxEvents> {
 };
 inline constexpr NvtxEvents nvtxEvents;
 
+struct NvtxStacks : TableOf<NvtxStacks> {
+    constexpr NvtxStacks()
+        : TableOf("LANESCOPE_NVTX_STACKS", "where a range began or a mark was made in Python") {}
+
+    Integer<"nvtxRow"> nvtxRow{this, "rowid of the range or mark in NVTX_EVENTS"};
+    Integer<"callchainId"> callchainId{this, "its Python stack, in LANESCOPE_STACKS"};
+};
+inline constexpr NvtxStacks nvtxStacks;
+
 struct PayloadSchemas : TableOf<PayloadSchemas> {
     constexpr PayloadSchemas()
         : TableOf("NVTX_PAYLOAD_SCHEMAS", "a layout of payloads, as registered by the program") {}

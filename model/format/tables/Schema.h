@@ -12,7 +12,7 @@ class Database;
 /// `PRAGMA application_id` of a Lanescope trace: "LNSC".
 inline constexpr int32_t traceApplicationId = 0x4c4e5343;
 /// `PRAGMA user_version`. Changes are additive, so any version opens any file.
-inline constexpr int traceSchemaVersion = 5;
+inline constexpr int traceSchemaVersion = 6;
 
 /// Creates every table of a trace in an empty database and fills the `ENUM_*` tables.
 /// `model/format/FORMAT.md` says what each table and column means.

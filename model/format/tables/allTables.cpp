@@ -41,7 +41,8 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      // Ours.
      &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties,
      &processStates, &windows, &gaps, &clocks, &topology, &affinities, &linkPeaks, &counters,
-     &counterSamples, &gpuProcesses, &samplingMoments, &stacks, &threadStates,
+     &counterSamples, &gpuProcesses, &samplingMoments, &stacks, &threadStates, &nvtxStacks,
+     &graphNodes,
      // What numbers mean.
      &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes,
      &sharedMemoryLimits, &faultAccesses, &migrationCauses, &overheadTypes, &streamTypes,

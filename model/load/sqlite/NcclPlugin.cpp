@@ -61,7 +61,7 @@ void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
                                t.algorithm,    t.protocol,     t.channels,
                                t.warps,        t.isCaptured,   t.enqueueGlobalTid,
                                t.enqueueStart, t.enqueueEnd,   t.launchGlobalTid,
-                               t.launchStart,  t.launchEnd},
+                               t.launchStart,  t.launchEnd,    t.callchainId},
                   "NCCL operations");
     FileStrings& strings = directory.strings;
     const auto textAt = [&](Reader::Column column) {
@@ -107,6 +107,7 @@ void NcclPlugin::read(LoadContext& context, FileDirectory& directory,
             facts.launchThread = launchedBy ? directory.identities.thread(*launchedBy) : noIndex;
             facts.launch = *launch;
         }
+        found.stack = directory.stackOf(reader.integer(t.callchainId));
         operations_.push_back(found);
     }
 }
@@ -237,7 +238,8 @@ void NcclPlugin::addRanges(TraceBuilder& builder, const std::set<uint32_t>& anno
              .endNs = range.endNs,
              .text = builder.intern("nccl" + std::string(builder.text(one.name))),
              .domain = domain,
-             .thread = one.thread});
+             .thread = one.thread,
+             .stack = one.stack});
         builder.nccl(added, {.operation = one.name,
                              .bytes = one.bytes,
                              .communicator = one.communicator,

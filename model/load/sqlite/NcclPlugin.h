@@ -37,6 +37,7 @@ class NcclPlugin {
         TimeRange enqueue;
         bool hasCall = false, hasEnqueue = false;
         bool isTaken = false;
+        uint32_t stack = noIndex;
         NcclFacts facts;
     };
 

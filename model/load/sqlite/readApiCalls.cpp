@@ -23,10 +23,6 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
                         t.eventClass, t.callchainId},
                        "CUDA API calls");
     std::unordered_map<StringIndex, StringIndex> plainNames;
-    const auto stackOf = [&stacks = directory.stacks](std::optional<int64_t> id) {
-        const auto found = id ? stacks.find(*id) : stacks.end();
-        return found == stacks.end() ? noIndex : found->second;
-    };
     while (reader.next()) {
         const std::optional<TimeRange> times = reader.times(t.start, t.end);
         if (!times) continue;
@@ -50,7 +46,7 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
              .correlation = reader.unsigned32(t.correlationId),
              .returnValue = static_cast<int32_t>(reader.unsigned32(t.returnValue)),
              .isDriver = reader.integerOr(t.eventClass, 0) == driverClass,
-             .stack = stackOf(reader.integer(t.callchainId))});
+             .stack = directory.stackOf(reader.integer(t.callchainId))});
     }
     reader.countAs(kinds::Api::plural);
 }

@@ -4,6 +4,7 @@
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
 #include "model/trace/kinds/Graph.h"
+#include "model/trace/kinds/GraphNode.h"
 
 namespace lanescope {
 
@@ -22,6 +23,29 @@ void readGraphs(LoadContext& context, FileDirectory& directory) {
                                                            .correlation = correlation});
                   });
     if (reader.rowCount() > 0) reader.countAs(kinds::Graph::plural);
+}
+
+void readGraphNodes(LoadContext& context, FileDirectory& directory) {
+    constexpr const auto& t = tables::graphNodes;
+    TableReader reader(context, t,
+                       {t.globalTid, t.timestamp, t.graphNodeId, t.originalNodeId, t.callchainId},
+                       "nodes of CUDA graphs");
+    while (reader.next()) {
+        const std::optional<int64_t> tid = reader.integer(t.globalTid);
+        const std::optional<int64_t> timeNs = reader.time(t.timestamp);
+        const std::optional<int64_t> node = reader.integer(t.graphNodeId);
+        const uint32_t thread = tid ? directory.identities.thread(*tid) : noIndex;
+        if (thread == noIndex || !timeNs || !node) {
+            reader.skipRow();
+            continue;
+        }
+        context.builder().add<kinds::GraphNode>(
+            {.timeNs = *timeNs,
+             .thread = thread,
+             .node = static_cast<uint64_t>(*node),
+             .original = static_cast<uint64_t>(reader.integerOr(t.originalNodeId, 0)),
+             .stack = directory.stackOf(reader.integer(t.callchainId))});
+    }
 }
 
 }  // namespace lanescope

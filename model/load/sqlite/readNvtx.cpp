@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "model/format/GlobalId.h"
 #include "model/format/tables/Nvtx.h"
 #include "model/load/sqlite/NcclCalls.h"
@@ -35,6 +38,36 @@ std::optional<NvtxStyle> styleOf(NvtxEventType type) {
     return std::nullopt;
 }
 
+/// Which row of `NVTX_EVENTS` has which stack.
+class StacksOfRows {
+  public:
+    explicit StacksOfRows(LargeMemory* memory) : stacks_(memory) {}
+
+    void read(LoadContext& context, const FileDirectory& directory) {
+        constexpr const auto& s = tables::nvtxStacks;
+        TableReader reader(context, s, {s.nvtxRow, s.callchainId}, "Python stacks of NVTX ranges");
+        while (reader.next()) {
+            const std::optional<int64_t> row = reader.integer(s.nvtxRow);
+            const uint32_t stack = directory.stackOf(reader.integer(s.callchainId));
+            if (row && stack != noIndex)
+                stacks_.push_back({*row, stack});
+            else
+                reader.skipRow();
+        }
+        if (!std::is_sorted(stacks_.begin(), stacks_.end()))
+            std::sort(stacks_.begin(), stacks_.end());
+    }
+    bool isEmpty() const { return stacks_.empty(); }
+    /// `noIndex` if it has none. O(log n).
+    uint32_t of(int64_t row) const {
+        const auto found = std::lower_bound(stacks_.begin(), stacks_.end(), std::pair(row, 0u));
+        return found != stacks_.end() && found->first == row ? found->second : noIndex;
+    }
+
+  private:
+    LargeVector<std::pair<int64_t, uint32_t>> stacks_;
+};
+
 class NvtxReader {
   public:
     NvtxReader(LoadContext& context, FileDirectory& directory)
@@ -44,6 +77,7 @@ class NvtxReader {
           identities_(directory.identities),
           names_(directory.strings),
           calls_(context.builder().memory()),
+          stacks_(context.builder().memory()),
           reader_(context, t,
                   {t.start, t.end, t.eventType, t.globalTid, t.text, t.textId, t.domainId,
                    t.category, t.color, t.jsonText, t.jsonTextId, t.uint64Value, t.int64Value,
@@ -56,6 +90,7 @@ class NvtxReader {
         calls_.read(context_, strings_, communicators);
         NcclPlugin plugin(context_.builder().memory());
         plugin.read(context_, directory_, communicators);
+        stacks_.read(context_, directory_);
         while (reader_.next()) readRow();
         context_.builder().nameNvtx(names_.domainNames(), names_.categoryNames());
         if (!calls_.isListed()) NcclCalls::addByName(context_.builder());
@@ -104,6 +139,8 @@ class NvtxReader {
         const uint32_t thread =
             globalTid ? identities_.thread(*globalTid) : identities_.unnamedThread();
         if (thread == noIndex) return reader_.skipRow();
+        const int64_t row =
+            stacks_.isEmpty() && !calls_.isListed() ? -1 : reader_.integerOr(rowNumber, -1);
         const EventRef range = context_.builder().add<kinds::Nvtx>(
             {.startNs = *startNs,
              .endNs = endNs,
@@ -114,9 +151,9 @@ class NvtxReader {
              .thread = thread,
              .style = style,
              .isOpen = isOpen,
-             .payload = payload()});
-        if (calls_.isListed())
-            calls_.addListed(reader_.integerOr(rowNumber, -1), range, context_.builder());
+             .payload = payload(),
+             .stack = stacks_.of(row)});
+        if (calls_.isListed()) calls_.addListed(row, range, context_.builder());
     }
 
     StringIndex payload() {
@@ -142,6 +179,7 @@ class NvtxReader {
     Identities& identities_;
     NvtxNames names_;
     NcclCalls calls_;
+    StacksOfRows stacks_;
     TableReader<tables::NvtxEvents> reader_;
     int64_t rangeCount_ = 0;
 };

@@ -35,6 +35,7 @@ void readEverything(LoadContext& context) {
     readMemcpys(context, directory);
     readMemsets(context, directory);
     readGraphs(context, directory);
+    readGraphNodes(context, directory);
     readMemoryEvents(context, directory);
     readUnifiedMemory(context, directory);
     readSyncs(context, directory);

@@ -12,10 +12,6 @@ void readThreadStates(LoadContext& context, FileDirectory& directory) {
                        {t.start, t.end, t.globalTid, t.state, t.callchainId, t.cpuNs, t.delayNs,
                         t.callId, t.holderTid, t.holderCallchainId},
                        "thread states");
-    const auto stackOf = [&stacks = directory.stacks](std::optional<int64_t> id) {
-        const auto found = id ? stacks.find(*id) : stacks.end();
-        return found == stacks.end() ? noIndex : found->second;
-    };
     while (reader.next()) {
         const std::optional<TimeRange> times = reader.times(t.start, t.end);
         if (!times) continue;
@@ -35,9 +31,9 @@ void readThreadStates(LoadContext& context, FileDirectory& directory) {
              .cpuNs = reader.integerOr(t.cpuNs, 0),
              .delayNs = reader.integerOr(t.delayNs, 0),
              .call = reader.string(t.callId, directory.strings).value_or(0),
-             .stack = stackOf(reader.integer(t.callchainId)),
+             .stack = directory.stackOf(reader.integer(t.callchainId)),
              .holder = holder ? directory.identities.thread(*holder) : noIndex,
-             .holderStack = stackOf(reader.integer(t.holderCallchainId))});
+             .holderStack = directory.stackOf(reader.integer(t.holderCallchainId))});
     }
     reader.countAs(kinds::CpuState::plural);
 }

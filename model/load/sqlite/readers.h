@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 
 #include "model/load/sqlite/FileStrings.h"
@@ -18,13 +19,19 @@ struct FileDirectory {
     MemoryKinds kinds;
     std::unordered_map<int64_t, uint32_t> stacks;  ///< As the builder gave them out, by their id.
 
+    /// The stack of that id; `noIndex` if there is none.
+    uint32_t stackOf(std::optional<int64_t> id) const {
+        const auto found = id ? stacks.find(*id) : stacks.end();
+        return found == stacks.end() ? noIndex : found->second;
+    }
+
     explicit FileDirectory(TraceBuilder& builder) : strings(builder), identities(builder) {}
 };
 
 // Each gives the builder the events of one table of the file, in the order of the file, and counts
 // them. Linear in the rows.
 
-/// The Python stacks that calls name; before these.
+/// The Python stacks that calls and ranges name; before these.
 void readStacks(LoadContext& context, FileDirectory& directory);
 void readApiCalls(LoadContext& context, FileDirectory& directory);
 /// What threads did, as our recorder saw it.
@@ -38,6 +45,8 @@ void readKernels(LoadContext& context, FileDirectory& directory);
 void readMemcpys(LoadContext& context, FileDirectory& directory);
 void readMemsets(LoadContext& context, FileDirectory& directory);
 void readGraphs(LoadContext& context, FileDirectory& directory);
+/// Where the nodes of CUDA graphs were captured; adds nothing to `Trace::counts`.
+void readGraphNodes(LoadContext& context, FileDirectory& directory);
 void readMemoryEvents(LoadContext& context, FileDirectory& directory);
 /// Pages of managed memory that were not where they were needed.
 void readUnifiedMemory(LoadContext& context, FileDirectory& directory);

@@ -55,7 +55,7 @@ struct Api : OfTable<EventKind::Api, &Trace::apiCalls> {
         details.addThread(table.thread[row]);
         if (table.returnValue[row] != 0)
             details.add("Returned", fmt::format("error {}", table.returnValue[row]));
-        details.addStack(row);
+        details.addStack(table.stack[row], table.isStackLent[row] != 0);
         const std::vector<EventRef> work = trace.launchedWork(EventRef(kind, row));
         if (work.empty()) return;
         details.add("Launched", trace.nameOf(work.front()));

@@ -60,7 +60,7 @@ void Details::addStream(uint32_t stream) {
 
 void Details::addLaunch() {
     const EventRef call = trace_.launchingCall(event_);
-    if (!call.isValid()) return;
+    if (!call.isValid()) return addPlace(pythonPlace(trace_, event_));
     add("Launched by", trace_.nameOf(call));
     const Thread& thread = trace_.threads[trace_.apiCalls.thread[call.row()]];
     add("Launching thread", thread.name.empty() ? fmt::format("TID {}", thread.tid) : thread.name);
@@ -74,13 +74,19 @@ void Details::addLaunch() {
     addCode("Python function", pythonDomain);
     const int64_t waitNs = trace_.rangeOf(event_).startNs - callNs;
     if (waitNs >= 0) add("Launch to start", formatDuration(waitNs));
-    addStack(call.row());
+    const PythonPlace place = pythonPlace(trace_, event_);
+    const PythonPlace launch = pythonPlace(trace_, call);
+    if (place.isCaptured) addFrames("Graph launched at", {}, launch.stack);
+    addPlace(place);
 }
 
-void Details::addStack(uint32_t call) {
-    const uint32_t stack = trace_.apiCalls.stack[call];
-    if (stack == noIndex) return;
-    const bool isLent = trace_.apiCalls.isStackLent[call] != 0;
+void Details::addPlace(const PythonPlace& place) {
+    if (!place.isCaptured) return addStack(place.stack, place.isLent);
+    addFrames(place.isLent ? "Called at capture from" : "Called at capture", "Python stack",
+              place.stack);
+}
+
+void Details::addStack(uint32_t stack, bool isLent) {
     addFrames(isLent ? "Called from" : "Python line", "Python stack", stack);
 }
 
@@ -114,6 +120,7 @@ void Details::addRange(uint32_t nvtx) {
     add("Category", std::string(trace_.strings.at(table.category[nvtx])));
     addNcclCall(ncclCallOfRange(trace_, nvtx));
     add("Payload", std::string(trace_.strings.at(table.payload[nvtx])));
+    addStack(table.stack[nvtx], table.isStackLent[nvtx] != 0);
 }
 
 }  // namespace lanescope::kinds

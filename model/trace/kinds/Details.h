@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
+#include "model/trace/kinds/workStacks.h"
 
 namespace lanescope::kinds {
 
@@ -28,8 +29,10 @@ class Details {
     /// The call that launched this work, the code around it, and how long the work waited for the
     /// GPU.
     void addLaunch();
-    /// The Python lines that led to a call, a row of `Trace::apiCalls`.
-    void addStack(uint32_t call);
+    /// The Python lines that led to a call; nothing for `noIndex`. `isLent`: those of the thread
+    /// for which it was made.
+    void addStack(uint32_t stack, bool isLent);
+    void addPlace(const PythonPlace& place);
     /// The line of a stack, and under another name, unless that is empty, all of it; nothing for
     /// `noIndex`.
     void addFrames(std::string line, std::string whole, uint32_t stack);

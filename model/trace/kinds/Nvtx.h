@@ -21,7 +21,12 @@ struct Nvtx : OfTable<EventKind::Nvtx, &Trace::nvtx> {
         NvtxStyle style = NvtxStyle::PushPop;
         bool isOpen = false;  ///< It never ended; `endNs` does not count.
         StringIndex payload = 0;
+        uint32_t stack = noIndex;  ///< As `TraceBuilder::stack` gave it out; `noIndex` without one.
     };
+    static bool isPlaced(const Trace& trace, const Row& row) {
+        return (row.stack == noIndex || row.stack < trace.stacks.size()) &&
+               OfTable::isPlaced(trace, row);
+    }
     static TimeRange timesOf(const Row& row) {
         return {row.startNs, row.isOpen ? row.startNs : row.endNs};
     }
@@ -35,6 +40,8 @@ struct Nvtx : OfTable<EventKind::Nvtx, &Trace::nvtx> {
         table.style.push_back(row.style);
         table.isOpen.push_back(row.isOpen ? 1 : 0);
         table.payload.push_back(row.payload);
+        table.stack.push_back(row.stack);
+        table.isStackLent.push_back(0);
     }
 
     static std::string nameOf(const Trace& trace, uint32_t row) {

@@ -9,13 +9,51 @@
 
 namespace lanescope {
 
-std::string pythonLine(const Trace& trace, EventRef event) {
+namespace {
+
+/// What a row of `table` says of its stack, if the trace has that.
+template <class Table>
+PythonPlace placeIn(const Trace& trace, const Table& table, uint32_t row) {
+    if (row >= table.size() || table.stack[row] >= trace.stacks.size()) return {};
+    return {table.stack[row], table.isStackLent[row] != 0, false};
+}
+
+/// Where a node was captured; no place if `node` is `noIndex`.
+PythonPlace placeOfNode(const Trace& trace, uint32_t node) {
+    PythonPlace place = placeIn(trace, trace.graphNodes, node);
+    place.isCaptured = place.stack != noIndex;
+    return place;
+}
+
+}  // namespace
+
+uint32_t graphNodeOf(const Trace& trace, EventRef kernel) {
+    if (kernel.kind() != EventKind::Kernel || kernel.row() >= trace.kernels.size() ||
+        trace.graphNodes.size() == 0)
+        return noIndex;
+    const uint64_t node = trace.kernels.graphNode[kernel.row()];
+    if (node == 0) return noIndex;
+    return graphNodeRow(trace, trace.streams[trace.kernels.stream[kernel.row()]].process, node);
+}
+
+PythonPlace pythonPlace(const Trace& trace, EventRef event) {
+    if (event.kind() == EventKind::Nvtx) return placeIn(trace, trace.nvtx, event.row());
+    if (event.kind() == EventKind::Projection && event.row() < trace.projections.size())
+        return placeIn(trace, trace.nvtx, trace.projections.nvtx[event.row()]);
+    const PythonPlace captured = placeOfNode(trace, graphNodeOf(trace, event));
+    if (captured.stack != noIndex) return captured;
     const EventRef call = event.kind() == EventKind::Api ? event : trace.launchingCall(event);
-    if (call.kind() != EventKind::Api || call.row() >= trace.apiCalls.size()) return {};
-    const uint32_t stack = trace.apiCalls.stack[call.row()];
-    if (stack >= trace.stacks.size()) return {};
-    const std::string text = frameText(trace, ownFrame(trace, stack));
-    return trace.apiCalls.isStackLent[call.row()] != 0 ? "called from " + text : text;
+    if (call.kind() != EventKind::Api) return {};
+    return placeIn(trace, trace.apiCalls, call.row());
+}
+
+std::string pythonLine(const Trace& trace, EventRef event) {
+    const PythonPlace place = pythonPlace(trace, event);
+    if (place.stack == noIndex) return {};
+    const std::string text = frameText(trace, ownFrame(trace, place.stack));
+    if (place.isCaptured)
+        return (place.isLent ? "called at capture from: " : "called at capture: ") + text;
+    return place.isLent ? "called from " + text : text;
 }
 
 void forEachLaunchedWork(const Trace& trace,
@@ -36,8 +74,14 @@ void forEachLaunchedWork(const Trace& trace,
                 LaunchedWork work{EventRef(each.kind, row), each.rangeOf(trace, row),
                                   each.gpuOf(trace, row), calls[row]};
                 if (work.call != noIndex) {
-                    work.stack = trace.apiCalls.stack[work.call];
-                    work.isStackLent = trace.apiCalls.isStackLent[work.call] != 0;
+                    work.place = placeIn(trace, trace.apiCalls, work.call);
+                    work.thread = trace.apiCalls.thread[work.call];
+                }
+                const uint32_t node = graphNodeOf(trace, work.work);
+                if (const PythonPlace captured = placeOfNode(trace, node);
+                    captured.stack != noIndex) {
+                    work.place = captured;
+                    work.thread = trace.graphNodes.thread[node];
                 }
                 visit(work);
             }

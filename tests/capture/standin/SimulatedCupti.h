@@ -33,6 +33,10 @@
 using SimulateDriverCallFunction = void(uint32_t callbackId, uint32_t correlation,
                                         const void* parameters);
 
+/// Says that a node of a CUDA graph was made, or if `original` is not 0 that it was copied of that,
+/// to the subscriber, if it asked for that. The handle of a node is its number.
+using SimulateGraphNodeFunction = void(uint64_t node, uint64_t original);
+
 /// Says that a context was made, to the subscriber.
 using SimulateContextFunction = void();
 /// Puts a record, built as the newest struct of its kind, into the calling thread's buffer, cut to

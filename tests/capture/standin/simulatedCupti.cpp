@@ -55,7 +55,7 @@ struct Simulation {
 
     std::mutex mutex;  // guards what follows
     std::set<int> kinds;
-    std::set<CUpti_CallbackId> runtimeCallsOff, driverCallsOn, driverCallbacksOn;
+    std::set<CUpti_CallbackId> runtimeCallsOff, driverCallsOn, driverCallbacksOn, resourcesOn;
     std::list<ThreadBuffer> buffers;
 };
 
@@ -225,6 +225,22 @@ SIMULATED_EXPORT void simulateContext() {
                &data);
 }
 
+SIMULATED_EXPORT void simulateGraphNode(uint64_t node, uint64_t original) {
+    Simulation& s = simulation();
+    const CUpti_CallbackId id = original == 0 ? CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED
+                                              : CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+    {
+        const std::lock_guard lock(s.mutex);
+        if (s.resourcesOn.count(id) == 0) return;
+    }
+    CUpti_GraphData graph{};
+    graph.node = reinterpret_cast<CUgraphNode>(node);
+    graph.originalNode = reinterpret_cast<CUgraphNode>(original);
+    CUpti_ResourceData data{};
+    data.resourceDescriptor = &graph;
+    s.callback(s.callbackData, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
 SIMULATED_EXPORT void simulateDriverCall(uint32_t callbackId, uint32_t correlation,
                                          const void* parameters) {
     Simulation& s = simulation();
@@ -314,6 +330,12 @@ SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_Subscrib
     simulation().delivery.pass();
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
         simulation().tellsContexts.store(enable != 0);
+    } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+        const std::lock_guard lock(simulation().mutex);
+        if (enable)
+            simulation().resourcesOn.insert(id);
+        else
+            simulation().resourcesOn.erase(id);
     }
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
         const std::lock_guard lock(simulation().mutex);
@@ -428,38 +450,17 @@ SIMULATED_EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char
     return CUPTI_SUCCESS;
 }
 
-SIMULATED_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
-                                                  const char** name) {
-    const bool isDriver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
-    if (id >= (isDriver ? uint32_t{CUPTI_DRIVER_TRACE_CBID_SIZE}
-                        : uint32_t{CUPTI_RUNTIME_TRACE_CBID_SIZE})) {
-        return CUPTI_ERROR_INVALID_PARAMETER;
-    }
-    *name = "simulatedCall";
-    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel) *name = "cuLaunchKernel";
-    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync) *name = "cuMemcpyAsync";
-    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async) *name = "cuMemsetD8Async";
-    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2) *name = "cuMemAlloc_v2";
-    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize)
-        *name = "cuStreamSynchronize";
-    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuStreamWaitEvent) *name = "cuStreamWaitEvent";
-    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuEventRecord) *name = "cuEventRecord";
-    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize) *name = "cuEventSynchronize";
-    if (isDriver && id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize) *name = "cuCtxSynchronize";
-    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000)
-        *name = "cudaLaunchKernel_v7000";
-    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020)
-        *name = "cudaMemcpyAsync_v3020";
-    if (!isDriver && id == CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020)
-        *name = "cudaGetDevice_v3020";
-    return CUPTI_SUCCESS;
-}
-
 // SIMULATED: the handle of a stream is its number.
 SIMULATED_EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream stream, uint8_t, uint32_t* id) {
     *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(stream));
     return CUPTI_SUCCESS;
 }
+#ifndef STANDIN_CUPTI_OLD
+SIMULATED_EXPORT CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
+    *id = reinterpret_cast<uintptr_t>(node);
+    return CUPTI_SUCCESS;
+}
+#endif
 SIMULATED_EXPORT CUptiResult cuptiGetDeviceId(CUcontext, uint32_t* id) {
     *id = 0;
     return CUPTI_SUCCESS;

@@ -12,11 +12,12 @@
 
 namespace lanescope::agent {
 
-/// The Python stacks of CUDA calls: found where a call is made, told through the ring in which the
-/// call comes, and written down with the first call that the log keeps.
+/// The Python stacks of calls, whoever records these: found where a call is made, told through the
+/// ring in which the call comes, and written down with the first call that the log keeps. One for
+/// each process, so that a number means the same to all.
 class CallStacks {
   public:
-    /// What a thread keeps between its calls.
+    /// What a thread keeps between the calls that it puts into one ring.
     struct OfThread {
         void beginThread() {
             if (table) table->beginThread();
@@ -29,8 +30,12 @@ class CallStacks {
 
     explicit CallStacks(bool isWanted) : isWanted_(isWanted) {}
 
+    /// What the process that this one was forked from found is here as well. Before all others.
+    void takeInterpreter(const CallStacks& parents) { interpreter_.takeFrom(parents.interpreter_); }
+
     /// Looks for an interpreter unless one was found, seldom if there is none for long: it may be
-    /// loaded late. May wait for the loader. One thread at a time, and not the writer's.
+    /// loaded late. May wait for the loader, but not for another thread that looks. Any thread but
+    /// the writer's.
     void look();
 
     /// The number of the calling thread's stack; 0 without one. What is new in it goes into the
@@ -61,6 +66,7 @@ class CallStacks {
     const bool isWanted_;
     python::Interpreter interpreter_;
     python::StackNumbers numbers_;
+    std::atomic<bool> isLooking_{false};  // guards the next two
     uint32_t looks_ = 0, looksToSkip_ = 0;
     // Writer thread only; by number, from 1.
     std::vector<Code> codes_;

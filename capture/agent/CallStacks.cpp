@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/cupti/CallStacks.h"
+#include "capture/agent/CallStacks.h"
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
 
-#include "capture/log/Records.h"
+#include "capture/log/StackRecords.h"
 
 namespace lanescope::agent {
 
@@ -53,12 +53,14 @@ void CallStacks::look() {
     // Each look asks the loader for names that most programs do not have.
     constexpr uint32_t mostDoublings = 6;
     if (!isWanted_ || interpreter_.state() != python::Interpreter::State::Absent) return;
+    if (isLooking_.exchange(true, std::memory_order_acquire)) return;
     if (looksToSkip_ > 0) {
         --looksToSkip_;
-        return;
+    } else {
+        interpreter_.look();
+        looksToSkip_ = (uint32_t{1} << std::min(looks_++, mostDoublings)) - 1;
     }
-    interpreter_.look();
-    looksToSkip_ = (uint32_t{1} << std::min(looks_++, mostDoublings)) - 1;
+    isLooking_.store(false, std::memory_order_release);
 }
 
 uint32_t CallStacks::number(OfThread& thread, EventRing& ring) {
@@ -123,19 +125,19 @@ void CallStacks::report(log::RecordWriter& writer) {
         if (refusal == Refusal::UnknownVersion) {
             writer.note(Severity::Warning, HealthCode::PythonUnknown,
                         "How Python " + interpreter_.version() +
-                            " keeps its stacks is not known, so CUDA calls were recorded without "
-                            "their lines; those of 3.9 to 3.14 are.");
+                            " keeps its stacks is not known, so calls were recorded without their "
+                            "lines; those of 3.9 to 3.14 are.");
         } else {
             writer.note(Severity::Warning, HealthCode::PythonUnreadable,
                         "Python " + interpreter_.version() +
                             " does not keep its stacks as this version does elsewhere, so from "
-                            "there on CUDA calls were recorded without their lines.");
+                            "there on calls were recorded without their lines.");
         }
     }
     if (numbers_.isFull() && !std::exchange(hasReportedMany_, true))
         writer.note(Severity::Warning, HealthCode::PythonStacksMany,
-                    "The program had too many different Python stacks, so CUDA calls of those that "
-                    "came last were recorded without their lines.");
+                    "The program had too many different Python stacks, so calls of those that came "
+                    "last were recorded without their lines.");
 }
 
 }  // namespace lanescope::agent

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/format/sourcePath.h"
+
+namespace lanescope {
+
+namespace {
+
+/// What follows a folder and its slash in a path below it; empty if it is not below it.
+std::string_view below(std::string_view path, std::string_view folder) {
+    while (folder.ends_with('/')) folder.remove_suffix(1);
+    if (!folder.starts_with('/') || path.size() <= folder.size() + 1 || !path.starts_with(folder) ||
+        path[folder.size()] != '/')
+        return {};
+    return path.substr(folder.size() + 1);
+}
+
+/// Whether a path within a folder cannot be taken for anything else.
+bool isPlain(std::string_view rest) {
+    return !rest.empty() && !rest.starts_with('~') && !rest.starts_with('<') &&
+           !rest.starts_with('/');
+}
+
+}  // namespace
+
+bool isLibraryFile(std::string_view file) {
+    // What people type has such names, and so has what packages make up.
+    if (file.starts_with('<'))
+        return !file.starts_with("<stdin>") && !file.starts_with("<string>") &&
+               !file.starts_with("<ipython-input");
+    // The last is what PyTorch writes when it compiles.
+    for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3",
+                                          "/torch/_", "/torch/nn/", "/torchinductor_"})
+        if (file.find(folder) != std::string_view::npos) return true;
+    return file.empty();
+}
+
+std::string shortSourcePath(std::string_view path, const SourceFolders& folders) {
+    std::string_view given = path;
+    while (given.starts_with("./") && isPlain(given.substr(2))) given.remove_prefix(2);
+    std::string brief(given);
+    if (const std::string_view rest = below(given, folders.working); isPlain(rest))
+        brief = rest;
+    else if (const std::string_view inHome = below(given, folders.home); isPlain(inHome))
+        brief = "~/" + std::string(inHome);
+    return isLibraryFile(brief) == isLibraryFile(path) ? brief : std::string(path);
+}
+
+std::string fullSourcePath(std::string_view path, const SourceFolders& folders) {
+    const auto in = [](std::string_view folder, std::string_view rest) {
+        while (folder.ends_with('/')) folder.remove_suffix(1);
+        return std::string(folder) + "/" + std::string(rest);
+    };
+    if (path.starts_with("~/"))
+        return folders.home.empty() ? std::string(path) : in(folders.home, path.substr(2));
+    if (!isPlain(path) || folders.working.empty()) return std::string(path);
+    return in(folders.working, path);
+}
+
+}  // namespace lanescope
