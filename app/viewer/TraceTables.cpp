@@ -102,6 +102,10 @@ PanelTab<ReportPanel>* TraceTables::tabOf(std::string_view report) const {
 ReportPanel* TraceTables::makeReport(const Report& report) {
     auto* panel = new ReportPanel(toQString(report.info.name));
     connect(panel, &ReportPanel::nameActivated, this, &TraceTables::nameActivated);
+    if (report.info.name == "cuda_gpu_kern_sum")
+        panel->offer({{tr("By full name"), QStringLiteral("cuda_gpu_kern_sum")},
+                      {tr("By family"), QStringLiteral("cuda_gpu_kern_sum:family")},
+                      {tr("By base name"), QStringLiteral("cuda_gpu_kern_sum:base")}});
     panel->setTrace(trace_);
     panel->setRange(range_);
     return panel;
