@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/flame/FlamePanel.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
@@ -91,7 +92,14 @@ QWidget* FlamePanel::makeControls() {
     searchEdit_->setPlaceholderText(tr("Find frames"));
     searchEdit_->setAccessibleName(tr("Find frames by a part of their name"));
     searchEdit_->setMaximumWidth(widestSearch);
-    searchEdit_->setClearButtonEnabled(true);
+    auto* clear = new QAction(tr("Clear what is looked for"), searchEdit_);
+    clear->setShortcut(Qt::Key_Escape);
+    clear->setShortcutContext(Qt::WidgetShortcut);
+    searchEdit_->addAction(clear);
+    connect(clear, &QAction::triggered, this, [this] {
+        searchEdit_->clear();
+        chart_->setFocus();
+    });
     const auto buttonOf = [&](const QString& text, const QString& tip) {
         auto* button = new QToolButton(controls);
         button->setText(text);
@@ -106,7 +114,8 @@ QWidget* FlamePanel::makeControls() {
     row->addWidget(scopeChoice_);
     row->addWidget(searchEdit_, 1);
     row->addStretch();
-    for (QToolButton* button : {copy, picture, folded}) row->addWidget(button);
+    outputs_ = {copy, picture, folded};
+    for (QToolButton* button : outputs_) row->addWidget(button);
     connect(baseChoice_, &QComboBox::currentIndexChanged, this, &FlamePanel::invalidate);
     connect(scopeChoice_, &ScopeChoice::countedChanged, this, &FlamePanel::follow);
     connect(searchEdit_, &QLineEdit::textChanged, this, &FlamePanel::search);
@@ -195,6 +204,7 @@ void FlamePanel::showTree(FlameTreePtr tree) {
     if (isEmpty) showWhyEmpty();
     pages_->setCurrentWidget(isEmpty ? static_cast<QWidget*>(empty_) : chart_);
     trail_->setVisible(!isEmpty);
+    for (QToolButton* button : outputs_) button->setEnabled(!isEmpty);
     search();
     if (!isStale_) emit updated();
 }

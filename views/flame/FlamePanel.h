@@ -3,6 +3,7 @@
 
 #include <QWidget>
 #include <optional>
+#include <vector>
 
 #include "model/flame/makeFlame.h"
 #include "views/flame/FlameChart.h"
@@ -88,6 +89,7 @@ class FlamePanel : public QWidget {
     QComboBox* baseChoice_;
     ScopeChoice* scopeChoice_;
     QLineEdit* searchEdit_;
+    std::vector<QToolButton*> outputs_;  ///< Of no use while nothing is shown.
     FlameTrail* trail_;
     QLabel* remark_;
     FlameChart* chart_;
