@@ -11,13 +11,14 @@
 #include "app/cli/loadForCommand.h"
 #include "app/help/takes.h"
 #include "model/export/chromeTrace.h"
-#include "model/export/foldedStacks.h"
 #include "model/export/kinetoTrace.h"
 #include "model/export/perfettoTrace.h"
 #include "model/export/traceFile.h"
 #include "model/flame/flameSvg.h"
+#include "model/flame/makeFlame.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
+#include "model/requests/parseRange.h"
 
 namespace lanescope::cli {
 
@@ -31,6 +32,8 @@ struct ExportOptions {
     std::string file;
     std::string format = "chrome";
     std::string output;
+    std::string over = "lines";  ///< What a flame graph is over.
+    std::string range;
 };
 
 /// A file of our own, which no pipe can be.
@@ -84,7 +87,35 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
     return {};
 }
 
+bool isFlame(const ExportOptions& options) {
+    return options.format == folded || options.format == flame || options.format == flameOfNvtx;
+}
+
+FlameBase baseOf(const ExportOptions& options) {
+    if (options.format == flameOfNvtx || options.over == "ranges") return FlameBase::Ranges;
+    return options.over == "functions" ? FlameBase::Functions : FlameBase::Lines;
+}
+
+void writeFlame(const Trace& trace, const ExportOptions& options, std::optional<TimeRange> range,
+                const TextSink& sink) {
+    const FlameBase base = baseOf(options);
+    const FlameTree tree = makeFlame(trace, base, range);
+    if (options.format == folded)
+        writeFolded(tree, 0, sink);
+    else
+        writeFlameSvg(tree, 0, fmt::format("{}: {}", trace.title, describe(base)), sink);
+}
+
 Result<void> runExport(const ExportOptions& options) {
+    std::optional<TimeRange> range;
+    if (!options.range.empty()) {
+        if (!isFlame(options))
+            return fail("--range is for {}, {} and {}; other formats hold all of a trace.", folded,
+                        flame, flameOfNvtx);
+        const Result<TimeRange> parsed = parseRange(options.range);
+        if (!parsed) return fail(parsed.error());
+        range = *parsed;
+    }
     const Result<TracePtr> trace = loadForCommand(options.file);
     if (!trace) return fail(trace.error());
     if (options.format == "sqlite") return runSqliteExport(**trace, options);
@@ -97,16 +128,10 @@ Result<void> runExport(const ExportOptions& options) {
         output->write(text);
         return output->isWanted();
     };
-    if (options.format == folded)
-        writeFoldedStacks(**trace, write);
+    if (isFlame(options))
+        writeFlame(**trace, options, range, write);
     else if (options.format == "perfetto")
         writePerfettoTrace(**trace, write);
-    else if (options.format == flame)
-        writeFlameSvg(flameOfStacks(**trace), (*trace)->title + ": time on GPUs over Python stacks",
-                      write);
-    else if (options.format == flameOfNvtx)
-        writeFlameSvg(flameOfRanges(**trace), (*trace)->title + ": time on GPUs over ranges",
-                      write);
     else
         writeChromeTrace(**trace, write);
     // A file gets its name only if all is well.
@@ -132,6 +157,16 @@ void addExport(CLI::App& app, int& exitStatus) {
             "program; sqlite: a trace of our own, of a file of another profiler"),
         {"chrome", "kineto", "perfetto", folded, flame, flameOfNvtx, "sqlite"})
         ->capture_default_str();
+    help::takesOneOf(
+        command->add_option("--over", options->over,
+                            "What folded and flame lay time over: lines of Python, its functions, "
+                            "or NVTX ranges"),
+        {"lines", "functions", "ranges"})
+        ->capture_default_str();
+    command
+        ->add_option("--range", options->range,
+                     "Only this time of it, of folded and flame: 10ms:25ms, as the timeline counts")
+        ->type_name("START:END");
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");
     command->footer(
@@ -142,6 +177,7 @@ void addExport(CLI::App& app, int& exitStatus) {
         "  lanescope export run.sqlite | gzip > run.json.gz\n"
         "  lanescope export -f perfetto run.sqlite -o run.pftrace\n"
         "  lanescope export -f flame-ranges run.sqlite -o run.svg\n"
+        "  lanescope export -f flame --over functions --range 850ms:1.2s run.sqlite -o run.svg\n"
         "  lanescope export -f sqlite torch.json.gz -o run.sqlite");
     command->callback([options, &exitStatus] {
         const Result<void> result = runExport(*options);

@@ -14,7 +14,8 @@ using namespace views;
 namespace {
 
 const QStringList themeNames = {"system", "light", "dark"};
-const QStringList colorModeNames = {"name", "kind", "stream", "nccl-operation"};
+const QStringList colorModeNames = {"name",           "kind",        "stream",
+                                    "nccl-operation", "python-line", "python-function"};
 const QString colorBlindSafeName = QStringLiteral("colour-blind-safe");
 
 }  // namespace

@@ -55,15 +55,22 @@ void HitNavigator::search(const QString& text, PatternKind kind) {
     error_.clear();
     job_->cancel();
     if (text.isEmpty()) return clear();
-    Result<NamePattern> pattern = NamePattern::compile(text.toStdString(), kind);
-    if (!pattern) {
-        error_ = views::toQString(pattern.error().sentence);
+    Result<SearchQuery> query = SearchQuery::parse(text.toStdString(), kind);
+    if (!query) {
+        error_ = views::toQString(query.error().sentence);
+        return clear();
+    }
+    const bool hasStacks = std::ranges::any_of(timelines_, [](const views::TimelineView* each) {
+        return each->trace() && each->trace()->stacks.size() > 0;
+    });
+    if (!query->stack.empty() && !hasStacks) {
+        error_ = tr("There are no Python stacks to search by.");
         return clear();
     }
     std::vector<SearchJob::Place> places;
     for (const views::TimelineView* timeline : timelines_)
         places.push_back({timeline->trace(), searchedFrom(*timeline) + timeline->timeOrigin()});
-    job_->start(std::move(places), std::move(*pattern));
+    job_->start(std::move(places), std::move(*query));
     emit changed();
 }
 

@@ -26,8 +26,8 @@ constexpr int64_t latestNs = std::numeric_limits<int64_t>::max();
 
 class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
   public:
-    Run(SearchJob* job, std::vector<Place> places, NamePattern pattern)
-        : job_(job), places_(std::move(places)), pattern_(std::move(pattern)) {}
+    Run(SearchJob* job, std::vector<Place> places, SearchQuery query)
+        : job_(job), places_(std::move(places)), query_(std::move(query)) {}
 
     void cancel() { isCancelled_ = true; }
 
@@ -55,7 +55,7 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
     }
 
     void find(const Trace& trace, TimeRange range, std::vector<EventRef>& hits, bool tellsFirst) {
-        findEvents(trace, pattern_, range, [&](std::span<const EventRef> batch) {
+        findEvents(trace, query_, range, [&](std::span<const EventRef> batch) {
             hits.insert(hits.end(), batch.begin(), batch.end());
             count_ += static_cast<qint64>(batch.size());
             if (tellsFirst && !batch.empty()) {
@@ -88,7 +88,7 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
 
     const QPointer<SearchJob> job_;  // looked at on the GUI thread only
     const std::vector<Place> places_;
-    const NamePattern pattern_;
+    const SearchQuery query_;
     std::atomic<bool> isCancelled_ = false;
     qint64 count_ = 0;
     QElapsedTimer sinceCount_;
@@ -100,9 +100,9 @@ SearchJob::~SearchJob() {
     cancel();
 }
 
-void SearchJob::start(std::vector<Place> places, NamePattern pattern) {
+void SearchJob::start(std::vector<Place> places, SearchQuery query) {
     cancel();
-    run_ = std::make_shared<Run>(this, std::move(places), std::move(pattern));
+    run_ = std::make_shared<Run>(this, std::move(places), std::move(query));
     QThreadPool::globalInstance()->start([run = run_] { run->work(); });
 }
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "model/search/NamePattern.h"
 #include "model/search/SearchHits.h"
+#include "model/search/SearchQuery.h"
 
 namespace lanescope::viewer {
 
@@ -25,7 +25,7 @@ class SearchJob : public QObject {
     explicit SearchJob(QObject* parent = nullptr);
     ~SearchJob() override;
 
-    void start(std::vector<Place> places, NamePattern pattern);
+    void start(std::vector<Place> places, SearchQuery query);
     void cancel();
     bool isRunning() const { return run_ != nullptr; }
 

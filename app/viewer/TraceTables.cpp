@@ -6,11 +6,13 @@
 #include <algorithm>
 
 #include "app/viewer/HitNavigator.h"
+#include "app/viewer/askForFlame.h"
 #include "model/summary/reports.h"
 #include "model/trace/notesOf.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/details/HealthPanel.h"
 #include "views/explain/StepsPanel.h"
+#include "views/flame/FlamePanel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
 #include "views/tables/SelectionPanel.h"
@@ -52,6 +54,7 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
                                                 return panel.links().isHidden() ? nullptr
                                                                                 : &panel.links();
                                             })),
+      flame_(new PanelTab<FlamePanel>([this] { return makeFlame(); })),
       hits_(new PanelTab<ReportView>([this] { return makeHits(); },
                                      [](ReportView& view) { return &view; },
                                      [this](ReportView& view) { fillHits(view); })),
@@ -75,6 +78,7 @@ void TraceTables::addTabs() {
     }
     insertTab(1, bandwidth_, tr("Memcpy bandwidth"));
     insertTab(2, topology_, tr("Topology"));
+    addTab(flame_, tr("Flame"));
     addTab(steps_, tr("Steps"));
     addTab(selection_, tr("Selection"));
     addTab(hits_, tr("Search results"));
@@ -102,6 +106,10 @@ PanelTab<ReportPanel>* TraceTables::tabOf(std::string_view report) const {
 ReportPanel* TraceTables::makeReport(const Report& report) {
     auto* panel = new ReportPanel(toQString(report.info.name));
     connect(panel, &ReportPanel::nameActivated, this, &TraceTables::nameActivated);
+    if (report.info.name == "cuda_gpu_kern_sum")
+        panel->offer({{tr("By full name"), QStringLiteral("cuda_gpu_kern_sum")},
+                      {tr("By family"), QStringLiteral("cuda_gpu_kern_sum:family")},
+                      {tr("By base name"), QStringLiteral("cuda_gpu_kern_sum:base")}});
     panel->setTrace(trace_);
     panel->setRange(range_);
     return panel;
@@ -152,6 +160,18 @@ TopologyPanel* TraceTables::makeTopology() {
     return panel;
 }
 
+FlamePanel* TraceTables::makeFlame() {
+    auto* panel = new FlamePanel;
+    connect(panel, &FlamePanel::searchWanted, this, &TraceTables::nameActivated);
+    connect(panel, &FlamePanel::fileWanted, this,
+            [panel](bool isPicture) { askForFlame(*panel, isPicture); });
+    panel->setTheme(theme_);
+    panel->setTrace(trace_);
+    panel->setRange(range_);
+    panel->setVisibleRange(visible_);
+    return panel;
+}
+
 ReportView* TraceTables::makeHits() {
     auto* view = new ReportView;
     connect(view, &ReportView::rowActivated, &navigator_, &HitNavigator::show);
@@ -175,6 +195,7 @@ void TraceTables::setTrace(TracePtr trace) {
     update(selection_->panel());
     update(bandwidth_->panel());
     update(topology_->panel());
+    update(flame_->panel());
     showHealth();
 }
 
@@ -193,12 +214,14 @@ void TraceTables::setRange(std::optional<TimeRange> range) {
     update(selection_->panel());
     update(bandwidth_->panel());
     update(topology_->panel());
+    update(flame_->panel());
 }
 
 void TraceTables::setVisibleRange(TimeRange range) {
     visible_ = range;
     if (bandwidth_->panel()) bandwidth_->panel()->setVisibleRange(range);
     if (topology_->panel()) topology_->panel()->setVisibleRange(range);
+    if (flame_->panel()) flame_->panel()->setVisibleRange(range);
 }
 
 void TraceTables::setTheme(const Theme& theme) {
@@ -207,6 +230,7 @@ void TraceTables::setTheme(const Theme& theme) {
     if (topology_->panel()) topology_->panel()->setTheme(theme);
     if (health_->panel()) health_->panel()->setTheme(theme);
     if (steps_->panel()) steps_->panel()->setTheme(theme);
+    if (flame_->panel()) flame_->panel()->setTheme(theme);
 }
 
 void TraceTables::setRun(ExplainedRunPtr run) {
@@ -228,6 +252,10 @@ LazyTab& TraceTables::healthTab() const {
 
 LazyTab& TraceTables::stepsTab() const {
     return *steps_;
+}
+
+LazyTab& TraceTables::flameTab() const {
+    return *flame_;
 }
 
 void TraceTables::updateHealthTitle() {

@@ -17,6 +17,7 @@ struct Report;
 }
 namespace lanescope::views {
 class BandwidthPanel;
+class FlamePanel;
 class HealthPanel;
 class ReportPanel;
 class ReportView;
@@ -53,6 +54,7 @@ class TraceTables : public QTabWidget {
     views::LazyTab& hitTab() const;
     views::LazyTab& healthTab() const;
     views::LazyTab& stepsTab() const;
+    views::LazyTab& flameTab() const;
 
   signals:
     void stepActivated(lanescope::explain::StepPlace place);
@@ -69,6 +71,7 @@ class TraceTables : public QTabWidget {
     views::SelectionPanel* makeSelection();
     views::BandwidthPanel* makeBandwidth();
     views::TopologyPanel* makeTopology();
+    views::FlamePanel* makeFlame();
     views::ReportView* makeHits();
     views::HealthPanel* makeHealth();
     void addTabs();
@@ -90,6 +93,7 @@ class TraceTables : public QTabWidget {
     views::PanelTab<views::SelectionPanel>* selection_;
     views::PanelTab<views::BandwidthPanel>* bandwidth_;
     views::PanelTab<views::TopologyPanel>* topology_;
+    views::PanelTab<views::FlamePanel>* flame_;
     views::PanelTab<views::ReportView>* hits_;
     views::PanelTab<views::HealthPanel>* health_;
 };

@@ -35,7 +35,9 @@ QByteArray svgOf(QWidget& widget) {
     return bytes;
 }
 
-Result<void> save(const std::filesystem::path& path, const QByteArray& bytes) {
+}  // namespace
+
+Result<void> saveFile(const std::filesystem::path& path, const QByteArray& bytes) {
     QSaveFile file(QString::fromStdString(path.string()));
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
         return fail("{} cannot be written: {}.", path.string(), file.errorString().toStdString());
@@ -43,20 +45,18 @@ Result<void> save(const std::filesystem::path& path, const QByteArray& bytes) {
     return {};
 }
 
-}  // namespace
-
 Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::path& path) {
     const std::vector<views::TimelineView*> timelines = page.timelines();
     if (timelines.size() == 1) return views::exportPicture(*timelines.front(), path);
-    if (path.extension() == ".png") return save(path, pngOf(page));
-    if (path.extension() == ".svg") return save(path, svgOf(page));
+    if (path.extension() == ".png") return saveFile(path, pngOf(page));
+    if (path.extension() == ".svg") return saveFile(path, svgOf(page));
     return fail("{} is no picture that can be written; let its name end in .png or .svg.",
                 path.string());
 }
 
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path) {
     const auto format = path.extension() == ".json" ? TableFormat::Json : TableFormat::Csv;
-    return save(path, QByteArray::fromStdString(formatTable(table, format)));
+    return saveFile(path, QByteArray::fromStdString(formatTable(table, format)));
 }
 
 }  // namespace lanescope::viewer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QByteArray>
 #include <filesystem>
 
 #include "model/format/Result.h"
@@ -17,5 +18,8 @@ Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::pa
 /// Writes `table` as CSV, or as JSON if `path` ends so. An existing file is replaced only once the
 /// new one is complete.
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path);
+
+/// Writes a file. An existing one is replaced only once the new one is complete.
+Result<void> saveFile(const std::filesystem::path& path, const QByteArray& bytes);
 
 }  // namespace lanescope::viewer

@@ -205,7 +205,10 @@ std::vector<TimelineCommand> colourCommands() {
     return {colorBy(tr("By &name"), Qt::Key_1, ColorMode::Name),
             colorBy(tr("By &kind"), Qt::Key_2, ColorMode::Kind),
             colorBy(tr("By &stream"), Qt::Key_3, ColorMode::Stream),
-            colorBy(tr("By NCCL &operation"), Qt::Key_4, ColorMode::NcclOperation), highlight};
+            colorBy(tr("By NCCL &operation"), Qt::Key_4, ColorMode::NcclOperation),
+            colorBy(tr("By Python &line"), Qt::Key_5, ColorMode::PythonLine),
+            colorBy(tr("By Python &function"), Qt::Key_6, ColorMode::PythonFunction),
+            highlight};
 }
 
 std::vector<TimelineCommand> trackCommands() {

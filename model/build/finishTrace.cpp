@@ -11,6 +11,7 @@
 #include "model/build/buildStacks.h"
 #include "model/build/buildTracks.h"
 #include "model/build/buildWaits.h"
+#include "model/build/nameKernels.h"
 #include "model/build/sortTables.h"
 #include "model/select/buildTraceSums.h"
 #include "model/trace/buildLinkCounters.h"
@@ -146,6 +147,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     if (stop.stop_requested()) return false;
     trace.links = buildLaunchLinks(trace, threads, stop);
     // Strings must not grow while several threads read them.
+    nameKernels(trace);
     const StringIndex busy = trace.strings.intern("Busy");
     const WorkNames names(trace, stop);
     const StateNames stateNames(trace);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/trace/StackFilter.h"
 #include "model/values/lowerCase.h"
 
 namespace lanescope {
@@ -40,7 +41,9 @@ bool holdsAll(const Trace& trace, EventRef event, const std::vector<std::string>
 std::optional<EventList> listEvents(const Trace& trace, const EventRequest& request,
                                     const std::function<bool()>& isCancelled) {
     const EventWindow window(trace, request.range, request.kinds);
-    const std::vector<std::string> words = wordsOf(request.words);
+    const TypedTerms typed = splitTerms(request.words);
+    const std::vector<std::string> words = wordsOf(typed.rest);
+    const StackFilter stacks(trace, typed.stack);
     EventList list;
     list.inRange = window.size();
     const int64_t most = std::min(window.size(), request.mostScanned);
@@ -49,7 +52,7 @@ std::optional<EventList> listEvents(const Trace& trace, const EventRequest& requ
         const auto part = window.slice(list.scanned, std::min(scannedAtOnce, most - list.scanned));
         if (part.empty()) break;
         for (const EventRef event : part)
-            if (holdsAll(trace, event, words)) list.events.push_back(event);
+            if (holdsAll(trace, event, words) && stacks.holds(event)) list.events.push_back(event);
         list.scanned += static_cast<int64_t>(part.size());
     }
     if (request.sortedBy == EventColumn::Start) {

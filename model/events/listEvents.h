@@ -15,7 +15,8 @@ namespace lanescope {
 struct EventRequest {
     TimeRange range;
     EventKinds kinds = EventKinds::recorded();
-    /// Only events whose name, thread or stream holds all of them; no matter the case.
+    /// Only events whose name, thread or stream holds all of them; no matter the case. Terms on
+    /// Python stacks (`splitTerms`) are about what led to an event.
     std::string words{};
     EventColumn sortedBy = EventColumn::Start;
     bool isDescending = false;

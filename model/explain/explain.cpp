@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "model/compare/meanStep.h"
 #include "model/explain/Explanation.h"
@@ -20,6 +22,21 @@ int64_t ownNs(const WorkerParts& worker) {
 
 bool isAllocation(const Contributor& each) {
     return each.trait == ContributorTrait::Allocation;
+}
+
+/// Idle while the CPU was in a call that has `word` in its name and returns when the work is done.
+bool isInWaitingCall(const Contributor& each, std::string_view word) {
+    const auto has = [&](std::string_view part) { return each.name.find(part) != each.name.npos; };
+    return each.kind == ContributorKind::Idle && each.name.starts_with("in cu") && has(word) &&
+           !has("Async") && !has("Graph");
+}
+
+bool isSynchronousCopy(const Contributor& each) {
+    return isInWaitingCall(each, "Memcpy");
+}
+
+bool isSynchronousMemset(const Contributor& each) {
+    return isInWaitingCall(each, "Memset");
 }
 
 bool isPageable(const Contributor& each) {
@@ -59,7 +76,9 @@ class Explainer {
     void find() {
         if (!findLateRank()) findUnbalancedRanks();
         findPart(Rule::InputData, StepPart::DataLoading, leastShare);
-        areAllocationsTold_ = findAllocations();
+        findCalls(Rule::Allocations, isAllocation);
+        findCalls(Rule::SynchronousCopies, isSynchronousCopy);
+        findCalls(Rule::SynchronousMemsets, isSynchronousMemset);
         findPart(Rule::HostSynchronization, StepPart::Synchronization, leastShare);
         findPart(Rule::LaunchBound, StepPart::LaunchBound, leastShare);
         findPart(Rule::QueuedIdle, StepPart::OtherIdle, leastQueuedShare);
@@ -121,11 +140,11 @@ class Explainer {
         return perStep(sumNs);
     }
 
-    /// Without allocations that are a finding of their own, and what is only known not to be known.
+    /// Without calls that are a finding of their own, and what is only known not to be known.
     void findPart(Rule rule, StepPart part, double least) {
         const auto isTold = [this](const Contributor& each) {
             return each.trait == ContributorTrait::Unknown ||
-                   (areAllocationsTold_ && isAllocation(each));
+                   std::ranges::any_of(told_, [&](auto isOf) { return isOf(each); });
         };
         const int64_t toldNs =
             exposedNs([&](const Contributor& each) { return each.part == part && isTold(each); });
@@ -133,9 +152,10 @@ class Explainer {
             greatest([&](const Contributor& each) { return each.part == part && !isTold(each); }));
     }
 
-    bool findAllocations() {
-        return add(Rule::Allocations, exposedNs(isAllocation), leastShare,
-                   greatest(isAllocation)) != nullptr;
+    /// Idle time in calls of a kind, which is then told once.
+    void findCalls(Rule rule, bool (*isOf)(const Contributor&)) {
+        if (add(rule, exposedNs(isOf), leastShare, greatest(isOf)) != nullptr)
+            told_.push_back(isOf);
     }
 
     void findCopies() {
@@ -249,7 +269,7 @@ class Explainer {
     const RunSummary& run_;
     const std::set<Rule>& muted_;
     Explanation made_;
-    bool areAllocationsTold_ = false;
+    std::vector<bool (*)(const Contributor&)> told_;  ///< Which idle time is a finding already.
     std::vector<WorkerParts>::const_iterator critical_;
 };
 

@@ -77,6 +77,18 @@ constexpr RuleFacts rules[]{
      "SELECT k.globalPid, s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
      "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName GROUP BY 1, 2 ORDER BY "
      "ns DESC LIMIT 40"},
+    {"sync_copies",
+     "The GPU is idle at least 3 % of the step while the CPU is in copies that wait for it.",
+     "cudaMemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
+     "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
+     "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
+     "'%Memcpy%' AND s.value NOT LIKE '%Async%' GROUP BY 1 ORDER BY ns DESC"},
+    {"sync_memsets",
+     "The GPU is idle at least 3 % of the step while the CPU is in memsets that wait for it.",
+     "cudaMemsetAsync on the stream that uses the memory.",
+     "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
+     "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
+     "'%Memset%' AND s.value NOT LIKE '%Async%' GROUP BY 1 ORDER BY ns DESC"},
 };
 static_assert(std::size(rules) == ruleCount);
 

@@ -24,8 +24,10 @@ enum class Rule : uint8_t {
     QueuedIdle,
     StepPattern,
     UnbalancedRanks,
+    SynchronousCopies,
+    SynchronousMemsets,
 };
-inline constexpr size_t ruleCount = static_cast<size_t>(Rule::UnbalancedRanks) + 1;
+inline constexpr size_t ruleCount = static_cast<size_t>(Rule::SynchronousMemsets) + 1;
 
 /// A rule as people and programs know it.
 struct RuleFacts {

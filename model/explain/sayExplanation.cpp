@@ -150,6 +150,16 @@ class Words {
                 return fmt::format(
                     "The GPU waits {} while memory is allocated or freed: mostly {}{}, {}.", time,
                     what, where(finding), times(finding));
+            case Rule::SynchronousCopies:
+                return fmt::format(
+                    "The GPU is idle {} while the CPU is in copies that wait for it: mostly {}{}, "
+                    "{}.",
+                    time, what, where(finding), times(finding));
+            case Rule::SynchronousMemsets:
+                return fmt::format(
+                    "The GPU is idle {} while the CPU is in memsets that wait for it: mostly {}{}, "
+                    "{}.",
+                    time, what, where(finding), times(finding));
             case Rule::PageableCopies:
                 return fmt::format("Copies of pageable memory take {}: mostly {}{}, {}.", time,
                                    what, where(finding), times(finding));

@@ -2,7 +2,9 @@
 // What stands beside the events, and the work of GPUs.
 #include "model/export/TraceFileWriter.h"
 
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "model/format/factNames.h"
 #include "model/format/tables/Copies.h"
@@ -11,6 +13,7 @@
 #include "model/format/tables/Names.h"
 #include "model/format/tables/Recording.h"
 #include "model/format/tables/Session.h"
+#include "model/trace/sourceName.h"
 
 namespace lanescope {
 
@@ -54,6 +57,15 @@ void TraceFileWriter::strings() {
         rows.insert(t.id = id, t.value = called);
         names.insert(name.nameId = id++, name.priority = usualPriority,
                      name.globalTid = thread.globalTid);
+    }
+    // A file has the names of the source; what people know is made of them when it is read.
+    std::map<std::string_view, int64_t> known;
+    for (const LaunchConfig& config : trace_.launchConfigs) {
+        const std::string_view source = sourceName(trace_, config);
+        const bool isShort = source == trace_.strings.at(config.shortName);
+        const auto [found, isNew] = known.try_emplace(source, isShort ? config.shortName : id);
+        if (isNew && !isShort) rows.insert(t.id = id++, t.value = source);
+        sourceNames_.push_back(found->second);
     }
 }
 
@@ -158,7 +170,7 @@ void TraceFileWriter::kernels() {
             t.start = table.startNs[row], t.end = table.endNs[row], t.globalPid = place.process,
             t.deviceId = place.gpu, t.contextId = place.context, t.streamId = place.stream,
             t.correlationId = table.correlation[row], t.demangledName = config.demangledName,
-            t.shortName = config.shortName, t.mangledName = config.mangledName,
+            t.shortName = sourceNames_[table.config[row]], t.mangledName = config.mangledName,
             t.registersPerThread = config.registersPerThread, t.gridX = config.grid[0],
             t.gridY = config.grid[1], t.gridZ = config.grid[2], t.blockX = config.block[0],
             t.blockY = config.block[1], t.blockZ = config.block[2],

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "model/format/Inserter.h"
 #include "model/trace/Trace.h"
@@ -54,6 +55,8 @@ class TraceFileWriter {
     const Trace& trace_;
     Database& database_;
     FirstError error_;
+    std::vector<int64_t>
+        sourceNames_;  ///< Names of kernels in `StringIds`, by launch configuration.
 };
 
 }  // namespace lanescope

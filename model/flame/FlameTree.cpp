@@ -2,145 +2,139 @@
 #include "model/flame/FlameTree.h"
 
 #include <algorithm>
-#include <charconv>
-
-#include "model/export/foldedStacks.h"
-#include "model/steps/rangePattern.h"
-#include "model/trace/kinds/workStacks.h"
 
 namespace lanescope {
 
-namespace {
-
-constexpr const char* nothingKnown = "(no range)";
-
-/// The ranges that are open on each thread at some time.
-class OpenRanges {
-  public:
-    explicit OpenRanges(const Trace& trace) : trace_(trace), tracksOf_(trace.threads.size()) {
-        std::vector<size_t> most(trace.processes.size(), 0);
-        leaderOf_.assign(trace.processes.size(), noIndex);
-        std::vector<size_t> count(trace.threads.size(), 0);
-        for (const Track& track : trace.tracks) {
-            if (track.kind != TrackKind::ThreadNvtx) continue;
-            tracksOf_[track.subject].push_back(&track);
-            for (const Lane& lane : track.lanes) count[track.subject] += lane.size();
-            const uint32_t process = trace.threads[track.subject].process;
-            if (count[track.subject] <= most[process]) continue;
-            most[process] = count[track.subject];
-            leaderOf_[process] = track.subject;
-        }
-    }
-
-    /// From outside inwards; of the thread that leads its process if the thread itself has none.
-    std::vector<std::string> at(uint32_t thread, int64_t timeNs) const {
-        std::vector<std::string> open = on(thread, timeNs);
-        const uint32_t leader = leaderOf_[trace_.threads[thread].process];
-        if (open.empty() && leader != noIndex && leader != thread) open = on(leader, timeNs);
-        return open;
-    }
-
-  private:
-    std::vector<std::string> on(uint32_t thread, int64_t timeNs) const {
-        struct Open {
-            int64_t startNs, durationNs;
-            StringIndex name;
-        };
-        std::vector<Open> open;
-        for (const Track* track : tracksOf_[thread]) {
-            for (const Lane& lane : track->lanes) {
-                const uint32_t slice = lane.firstEndingAt(timeNs);
-                if (slice < lane.size() && lane.startNs[slice] <= timeNs)
-                    open.push_back({lane.startNs[slice], lane.durationNs[slice], lane.name[slice]});
-            }
-        }
-        std::stable_sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
-            return a.startNs != b.startNs ? a.startNs < b.startNs : a.durationNs > b.durationNs;
-        });
-        std::vector<std::string> names;
-        for (const Open& each : open) names.push_back(rangePattern(trace_.strings.at(each.name)));
-        return names;
-    }
-
-    const Trace& trace_;
-    std::vector<std::vector<const Track*>> tracksOf_;
-    std::vector<uint32_t> leaderOf_;  ///< By process.
-};
-
-}  // namespace
-
 FlameTree::FlameTree() {
-    nodes_.push_back({"all", 0, noIndex, 0, {}});
+    nodes_.push_back({.name = nameNumber("all"), .frame = {.kind = FrameKind::All}});
+    rows_ = {0};
+    rowEnds_ = {1};
+}
+
+uint32_t FlameTree::nameNumber(std::string_view text) {
+    const auto [found, isNew] =
+        numberOf_.try_emplace(std::string(text), static_cast<uint32_t>(names_.size()));
+    if (isNew) names_.emplace_back(text);
+    return found->second;
+}
+
+uint32_t FlameTree::child(uint32_t parent, uint32_t name, const Frame& frame) {
+    const auto [found, isNew] =
+        childOf_.try_emplace(uint64_t{parent} << 32 | name, static_cast<uint32_t>(nodes_.size()));
+    if (isNew)
+        nodes_.push_back(
+            {.name = name, .parent = parent, .depth = nodes_[parent].depth + 1, .frame = frame});
+    return found->second;
+}
+
+void FlameTree::addTime(uint32_t node, int64_t ns) {
+    if (ns > 0) nodes_[node].selfNs += ns;
 }
 
 void FlameTree::add(const std::vector<std::string>& frames, int64_t ns) {
     if (ns <= 0) return;
     uint32_t at = 0;
-    nodes_[0].totalNs += ns;
     for (const std::string& frame : frames) {
-        const auto [found, isNew] =
-            childOf_.try_emplace({at, frame}, static_cast<uint32_t>(nodes_.size()));
-        if (isNew) {
-            nodes_.push_back({frame, 0, at, nodes_[at].depth + 1, {}});
-            nodes_[at].children.push_back(found->second);
-        }
-        at = found->second;
-        nodes_[at].totalNs += ns;
+        const bool isLast = &frame == &frames.back();
+        at = child(at, nameNumber(frame),
+                   {.kind = isLast ? FrameKind::Work : FrameKind::Function,
+                    .category = isLast ? SliceCategory::Kernel : SliceCategory::CpuFrame});
+    }
+    addTime(at, ns);
+}
+
+void FlameTree::arrange() {
+    sumUp();
+    orderRows();
+}
+
+void FlameTree::sumUp() {
+    for (Node& node : nodes_) {
+        node.totalNs = node.selfNs;
+        node.childCount = 0;
+    }
+    for (auto index = static_cast<uint32_t>(nodes_.size()); index-- > 1;) {
+        Node& parent = nodes_[nodes_[index].parent];
+        parent.totalNs += nodes_[index].totalNs;
+        ++parent.childCount;
     }
 }
 
-void FlameTree::sort() {
-    for (Node& node : nodes_)
-        std::stable_sort(node.children.begin(), node.children.end(),
-                         [this](uint32_t a, uint32_t b) {
-                             return nodes_[a].totalNs != nodes_[b].totalNs
-                                        ? nodes_[a].totalNs > nodes_[b].totalNs
-                                        : nodes_[a].name < nodes_[b].name;
-                         });
-}
-
-uint32_t FlameTree::depth() const {
-    uint32_t deepest = 0;
-    for (const Node& node : nodes_) deepest = std::max(deepest, node.depth);
-    return deepest;
-}
-
-FlameTree flameOfStacks(const Trace& trace) {
-    FlameTree tree;
-    writeFoldedStacks(trace, [&tree](std::string_view line) {
-        // "frame;frame;kernel 1234\n"
-        const size_t blank = line.rfind(' ');
-        if (blank == std::string_view::npos) return true;
-        int64_t ns = 0;
-        std::from_chars(line.data() + blank + 1, line.data() + line.size(), ns);
-        std::vector<std::string> frames;
-        std::string_view rest = line.substr(0, blank);
-        for (;;) {
-            const size_t end = rest.find(';');
-            frames.emplace_back(rest.substr(0, end));
-            if (end == std::string_view::npos) break;
-            rest.remove_prefix(end + 1);
+/// Children stand together among those of their depth, in the order of their parents, which is that
+/// of their starts.
+void FlameTree::orderRows() {
+    std::vector<std::vector<uint32_t>> byDepth;
+    for (uint32_t index = 0; index < nodes_.size(); ++index) {
+        const uint32_t depth = nodes_[index].depth;
+        if (depth >= byDepth.size()) byDepth.resize(depth + 1);
+        byDepth[depth].push_back(index);
+    }
+    rows_.clear();
+    rowEnds_.clear();
+    std::vector<uint32_t> placeOf(nodes_.size(), 0);  // among those of its depth
+    for (std::vector<uint32_t>& row : byDepth) {
+        std::sort(row.begin(), row.end(), [&](uint32_t a, uint32_t b) {
+            const Node &one = nodes_[a], &other = nodes_[b];
+            if (one.parent != other.parent && one.parent != noIndex)
+                return placeOf[one.parent] < placeOf[other.parent];
+            if (one.totalNs != other.totalNs) return one.totalNs > other.totalNs;
+            return names_[one.name] < names_[other.name];
+        });
+        uint32_t parent = noIndex;
+        int64_t nowNs = 0;
+        for (uint32_t place = 0; place < row.size(); ++place) {
+            Node& node = nodes_[row[place]];
+            placeOf[row[place]] = place;
+            if (node.parent != noIndex && node.parent != parent) {
+                parent = node.parent;
+                nowNs = nodes_[parent].startNs;
+                nodes_[parent].firstChild = static_cast<uint32_t>(rows_.size()) + place;
+            }
+            node.startNs = nowNs;
+            nowNs += node.totalNs;
         }
-        tree.add(frames, ns);
-        return true;
-    });
-    tree.sort();
-    return tree;
+        rows_.insert(rows_.end(), row.begin(), row.end());
+        rowEnds_.push_back(static_cast<uint32_t>(rows_.size()));
+    }
 }
 
-FlameTree flameOfRanges(const Trace& trace) {
-    FlameTree tree;
-    const OpenRanges ranges(trace);
-    forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
-        std::vector<std::string> frames;
-        if (work.call != noIndex)
-            frames = ranges.at(trace.apiCalls.thread[work.call], trace.apiCalls.startNs[work.call]);
-        if (frames.empty()) frames.emplace_back(nothingKnown);
-        frames.push_back(trace.nameOf(work.work));
-        tree.add(frames, work.times.durationNs());
-    });
-    tree.sort();
-    return tree;
+std::span<const uint32_t> FlameTree::childrenOf(uint32_t node) const {
+    return std::span(rows_).subspan(nodes_[node].childCount == 0 ? 0 : nodes_[node].firstChild,
+                                    nodes_[node].childCount);
+}
+
+std::span<const uint32_t> FlameTree::row(uint32_t depth) const {
+    if (depth >= rowEnds_.size()) return {};
+    const uint32_t begin = depth == 0 ? 0 : rowEnds_[depth - 1];
+    return std::span(rows_).subspan(begin, rowEnds_[depth] - begin);
+}
+
+std::vector<uint32_t> FlameTree::pathTo(uint32_t node) const {
+    std::vector<uint32_t> path;
+    for (; node != noIndex; node = nodes_[node].parent) path.push_back(node);
+    std::reverse(path.begin(), path.end());
+    return path;
+}
+
+FlameMatches matchFrames(const FlameTree& tree,
+                         const std::function<bool(std::string_view name)>& matches) {
+    std::vector<bool> isNameMatch;
+    for (const std::string& name : tree.names()) isNameMatch.push_back(matches(name));
+    FlameMatches found;
+    found.isMatch.resize(tree.nodes().size(), false);
+    std::vector<bool> isWithin(tree.nodes().size(), false);
+    // The root is no frame of a stack.
+    for (uint32_t index = 1; index < tree.nodes().size(); ++index) {
+        const FlameTree::Node& node = tree.nodes()[index];
+        const bool isCounted = isWithin[node.parent];
+        isWithin[index] = isCounted;
+        if (!isNameMatch[node.name]) continue;
+        found.isMatch[index] = true;
+        isWithin[index] = true;
+        ++found.frames;
+        if (!isCounted) found.ns += node.totalNs;
+    }
+    return found;
 }
 
 }  // namespace lanescope

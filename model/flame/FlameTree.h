@@ -2,50 +2,106 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
+#include "model/trace/SliceCategory.h"
 #include "model/trace/Trace.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
+/// What a frame of a `FlameTree` stands for.
+enum class FrameKind : uint8_t {
+    All,              ///< The root.
+    Function,         ///< Of the program's own Python.
+    LibraryFunction,  ///< Of Python's library or an installed package.
+    Thread,           ///< One that launched for the stack of another.
+    Range,            ///< An NVTX range.
+    Work,             ///< What ran on a GPU.
+    Unknown,          ///< Nothing is known of what launched it.
+};
+
 /// Time on GPUs over what it was spent for: frames within frames, from outside inwards, and what
-/// ran as the innermost. Frames of one name at one place are one.
+/// ran as the innermost. Frames of one name at one place are one. Built by one thread; once
+/// arranged, any thread may read it.
 class FlameTree {
   public:
+    /// What a frame is called, and what it is.
+    struct Frame {
+        FrameKind kind = FrameKind::Function;
+        SliceCategory category = SliceCategory::CpuFrame;  ///< As the timeline draws it.
+        uint32_t stack = noIndex;  ///< Of a function: a row of `Trace::stacks` that ends with it.
+    };
     struct Node {
-        std::string name;
-        int64_t totalNs = 0;  ///< With all that is in it.
+        uint32_t name = 0;  ///< As `nameOf` tells it.
         uint32_t parent = noIndex;
-        uint32_t depth = 0;  ///< 0 of the root, which is all.
-        std::vector<uint32_t> children;
+        uint32_t depth = 0;   ///< 0 of the root, which is all.
+        int64_t selfNs = 0;   ///< Not in any frame within it.
+        int64_t totalNs = 0;  ///< With all that is in it.
+        int64_t startNs = 0;  ///< Of all that stands left of it at its depth.
+        uint32_t firstChild = 0, childCount = 0;
+        Frame frame;
+        int64_t endNs() const { return startNs + totalNs; }
     };
 
     FlameTree();
-    /// Adds time to a path of frames. O(frames * log of what is beside them).
+    /// The number of a text among names; the same for equal texts. O(length).
+    uint32_t nameNumber(std::string_view text);
+    /// The frame of that name within `parent`, made if there is none. O(1).
+    uint32_t child(uint32_t parent, uint32_t name, const Frame& frame);
+    /// Adds time that was spent in a frame itself; none for what is not above 0.
+    void addTime(uint32_t node, int64_t ns);
+    /// Adds time to a path of frames, the last of which is work.
     void add(const std::vector<std::string>& frames, int64_t ns);
-    /// The longest first among siblings. Call once all is added. O(n log n).
-    void sort();
+    /// Sums up and puts the longest first among siblings. Call once all is added. O(n log n).
+    void arrange();
 
     /// The root stands first, and parents before their children.
     const std::vector<Node>& nodes() const { return nodes_; }
-    uint32_t depth() const;
+    std::string_view nameOf(uint32_t node) const { return names_[nodes_[node].name]; }
+    const std::vector<std::string>& names() const { return names_; }
+    /// The longest first.
+    std::span<const uint32_t> childrenOf(uint32_t node) const;
+    /// All frames of a depth by where they start; they do not overlap.
+    std::span<const uint32_t> row(uint32_t depth) const;
+    uint32_t depth() const { return static_cast<uint32_t>(rowEnds_.size()) - 1; }
     int64_t totalNs() const { return nodes_.front().totalNs; }
+    bool isEmpty() const { return totalNs() == 0; }
+    /// From the root to the frame, both with it. O(depth).
+    std::vector<uint32_t> pathTo(uint32_t node) const;
 
   private:
+    void sumUp();
+    void orderRows();
+
     std::vector<Node> nodes_;
-    std::map<std::pair<uint32_t, std::string>, uint32_t> childOf_;
+    std::vector<std::string> names_;
+    struct TextHash {
+        size_t operator()(const std::string& text) const {
+            return static_cast<size_t>(mixed(std::string_view(text)));
+        }
+    };
+    std::unordered_map<std::string, uint32_t, TextHash> numberOf_;
+    MixedMap<uint64_t, uint32_t> childOf_;  ///< By parent and name.
+    std::vector<uint32_t> rows_;            ///< All nodes, depth by depth.
+    std::vector<uint32_t> rowEnds_;         ///< Where a depth ends in `rows_`.
 };
 
-/// Over the Python stacks that launched the work (`export --format folded`).
-FlameTree flameOfStacks(const Trace& trace);
+/// What a search finds in a tree.
+struct FlameMatches {
+    std::vector<bool> isMatch;  ///< By node; empty if nothing is searched for.
+    uint32_t frames = 0;
+    /// The time of all stacks that hold a match, each counted once however many of its frames do.
+    int64_t ns = 0;
+};
 
-/// Over the ranges that were open on the thread that launched the work, digits as '#': step,
-/// operator, kernel. A thread without any then has those of the thread of its process with most
-/// ranges, as the one of PyTorch's autograd. O(work * ranges within each other * log n).
-FlameTree flameOfRanges(const Trace& trace);
+/// Tests each name once. O(names and nodes).
+FlameMatches matchFrames(const FlameTree& tree,
+                         const std::function<bool(std::string_view name)>& matches);
 
 }  // namespace lanescope

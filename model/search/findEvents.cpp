@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "model/search/NameTests.h"
 #include "model/trace/kinds/allKinds.h"
+#include "model/trace/kinds/workStacks.h"
 
 namespace lanescope {
 
@@ -93,13 +95,15 @@ class HitSource {
 
 class Search {
   public:
-    Search(const Trace& trace, const NamePattern& pattern, TimeRange range)
-        : trace_(trace), range_(range), tests_(trace, pattern) {
+    Search(const Trace& trace, const SearchQuery& query, TimeRange range)
+        : trace_(trace), range_(range), tests_(trace, query.name), stacks_(trace, query.stack) {
         markNcclCalls();
         forEachKind([this](auto each) {
             // What is drawn nowhere could not be shown, and curves have no names.
             if constexpr (!each.tracks.empty() && each.origin != kinds::Origin::Sampled)
-                sources_.emplace_back(each.kind, each.table(trace_).startNs, range_, scan(each));
+                if (stacks_.isAny() || each.isGpuWork || each.kind == EventKind::Api)
+                    sources_.emplace_back(each.kind, each.table(trace_).startNs, range_,
+                                          withStack(each, scan(each)));
         });
     }
     Search(const Search&) = delete;
@@ -185,6 +189,19 @@ class Search {
         };
     }
 
+    /// Of the hits of a scan those to which the stacks led that are asked for.
+    template <class Kind>
+    RowScan withStack(Kind, RowScan scan) {
+        if (stacks_.isAny()) return scan;
+        return [this, scan = std::move(scan)](uint32_t first, uint32_t count,
+                                              std::vector<uint32_t>& rows) {
+            scan(first, count, rows);
+            std::erase_if(rows, [&](uint32_t row) {
+                return !stacks_.holds(pythonPlace(trace_, EventRef(Kind::kind, row)).stack);
+            });
+        };
+    }
+
     void markNcclCalls() {
         const NcclTable& nccl = trace_.nccl;
         for (uint32_t row = 0; row < nccl.size(); ++row) {
@@ -211,15 +228,16 @@ class Search {
     const Trace& trace_;
     const TimeRange range_;
     NameTests tests_;
-    std::vector<uint32_t> ncclCalls_;  ///< Rows of ranges that are hits by what NCCL told.
+    StackFilter stacks_;
+    std::vector<uint32_t> ncclCalls_;     ///< Rows of ranges that are hits by what NCCL told.
     std::vector<HitSource> sources_;
 };
 
 }  // namespace
 
-bool findEvents(const Trace& trace, const NamePattern& pattern, TimeRange range,
+bool findEvents(const Trace& trace, const SearchQuery& query, TimeRange range,
                 const HitSink& sink) {
-    return Search(trace, pattern, range).run(sink);
+    return Search(trace, query, range).run(sink);
 }
 
 }  // namespace lanescope

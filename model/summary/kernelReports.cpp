@@ -1,34 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "model/summary/GroupedValues.h"
 #include "model/summary/reportList.h"
 #include "model/summary/summaryTable.h"
+#include "model/trace/kinds/Kernel.h"
+#include "model/trace/sourceName.h"
 
 namespace lanescope {
 
 namespace {
 
-ReportTable summaryByName(const ReportQuery& query, StringIndex LaunchConfig::*nameOf) {
+/// The numbers by which kernels are told apart, by launch configuration, and the name of each.
+struct KernelNames {
+    std::vector<uint32_t> numberOf;
+    std::vector<std::string_view> names;
+};
+
+template <class NameOf>
+KernelNames namesOf(const Trace& trace, NameOf nameOf) {
+    KernelNames made;
+    std::map<std::string_view, uint32_t> numbers;
+    for (const LaunchConfig& config : trace.launchConfigs) {
+        const auto [found, isNew] =
+            numbers.try_emplace(nameOf(config), static_cast<uint32_t>(made.names.size()));
+        if (isNew) made.names.push_back(found->first);
+        made.numberOf.push_back(found->second);
+    }
+    return made;
+}
+
+template <class NameOf>
+ReportTable summaryByName(const ReportQuery& query, NameOf nameOf) {
     const KernelTable& kernels = query.trace.kernels;
+    const KernelNames names = namesOf(query.trace, nameOf);
     GroupedValues durations;
     for (uint32_t row = 0; row < kernels.size(); ++row) {
         if (!query.includes(kernels.startNs[row], kernels.endNs[row])) continue;
-        durations.add(query.trace.launchConfigs[kernels.config[row]].*nameOf,
+        durations.add(names.numberOf[kernels.config[row]],
                       kernels.endNs[row] - kernels.startNs[row]);
     }
     std::vector<SummaryRow> rows;
     for (GroupedValues::Group& group : durations.groups()) {
-        const std::string name(query.trace.strings.at(static_cast<StringIndex>(group.key)));
+        const std::string name(names.names[group.key]);
         rows.push_back({statisticsOf(group.values), {name}, name});
     }
     return summaryTable({.labelColumns = {"Name"}}, std::move(rows));
 }
 
 ReportTable kernelSummary(const ReportQuery& query) {
-    return summaryByName(query, &LaunchConfig::demangledName);
+    return summaryByName(query, [&](const LaunchConfig& config) {
+        return query.trace.strings.at(config.demangledName);
+    });
 }
 
 ReportTable kernelBaseNameSummary(const ReportQuery& query) {
-    return summaryByName(query, &LaunchConfig::shortName);
+    return summaryByName(
+        query, [&](const LaunchConfig& config) { return sourceName(query.trace, config); });
+}
+
+ReportTable kernelFamilySummary(const ReportQuery& query) {
+    return summaryByName(query, [&](const LaunchConfig& config) {
+        return query.trace.strings.at(kinds::Kernel::nameIndex(config));
+    });
 }
 
 }  // namespace
@@ -45,5 +82,12 @@ const Report kernelBaseNameSummaryReport{
              .description = "Time of each kernel, template and function arguments left out",
              .isDefault = false},
     .build = kernelBaseNameSummary};
+
+const Report kernelFamilySummaryReport{
+    .info = {.name = "cuda_gpu_kern_sum:family",
+             .title = "CUDA GPU Kernel Summary (families)",
+             .description = "Time of kernels by what people call them: add f32, sgemm 128x64 tn",
+             .isDefault = false},
+    .build = kernelFamilySummary};
 
 }  // namespace lanescope

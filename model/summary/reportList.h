@@ -14,6 +14,7 @@ extern const Report gpuActivityReport;
 extern const Report gpuTraceReport;
 extern const Report idleByLineReport;
 extern const Report kernelBaseNameSummaryReport;
+extern const Report kernelFamilySummaryReport;
 extern const Report kernelSummaryReport;
 extern const Report kernelsByLineReport;
 extern const Report launchesByLineReport;

@@ -26,6 +26,7 @@ constexpr std::array reports{
     &unifiedMemoryTotalsReport,
     &ncclSummaryReport,
     &kernelBaseNameSummaryReport,
+    &kernelFamilySummaryReport,
     &nvtxFamilySummaryReport,
     &kernelsByLineReport,
     &idleByLineReport,

@@ -3,7 +3,7 @@
 #include <map>
 #include <random>
 
-#include "model/export/foldedStacks.h"
+#include "model/flame/makeFlame.h"
 #include "model/summary/reports.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/GraphNode.h"
@@ -294,7 +294,7 @@ class tst_PythonLines : public QObject {
         training.builder.addKernel(training.stream, "unknown", 50'000, 50'100);
         const TracePtr trace = training.builder.finish();
         std::string text;
-        writeFoldedStacks(*trace, [&text](std::string_view piece) {
+        writeFolded(makeFlame(*trace, FlameBase::Lines), 0, [&text](std::string_view piece) {
             text += piece;
             return true;
         });

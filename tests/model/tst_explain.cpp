@@ -6,6 +6,7 @@
 
 #include "model/explain/RuleCondition.h"
 #include "model/export/explanation/ExplanationReport.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -154,6 +155,67 @@ class TestExplain : public QObject {
         made.add(StepPart(part), ContributorKind(kind), "the cause", 25 * ms,
                  ContributorTrait(trait));
         QVERIFY(rulesOf(explain::explain(made.run(), {Rule(rule)})) != std::vector{Rule(rule)});
+    }
+
+    void callsThatWaitForTheGpuAreToldOnce() {
+        const auto rulesWith = [](StepPart part, const char* call) {
+            MadeRun made;
+            made.add(part, ContributorKind::Idle, call, 25 * ms);
+            return rulesOf(made);
+        };
+        for (const char* copy : {"in cudaMemcpy", "in cuMemcpyHtoD_v2 on the main thread"}) {
+            QCOMPARE(rulesWith(StepPart::Synchronization, copy),
+                     std::vector{Rule::SynchronousCopies});
+            QCOMPARE(rulesWith(StepPart::LaunchBound, copy), std::vector{Rule::SynchronousCopies});
+        }
+        QCOMPARE(rulesWith(StepPart::LaunchBound, "in cudaMemset"),
+                 std::vector{Rule::SynchronousMemsets});
+        // What returns at once, what is no call, and what only describes a copy.
+        for (const char* other : {"in cudaMemcpyAsync", "in cuMemsetD8Async", "in Memcpy.forward",
+                                  "in cudaGraphAddMemcpyNode"})
+            QCOMPARE(rulesWith(StepPart::LaunchBound, other), std::vector{Rule::LaunchBound});
+        // Beside it only the rest is left to the part.
+        MadeRun made;
+        made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaMemcpy", 25 * ms);
+        made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaStreamSynchronize",
+                 10 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation),
+                 (std::vector{Rule::SynchronousCopies, Rule::HostSynchronization}));
+        QCOMPARE(explanation.findings[1].mostGainNs, 10 * ms);
+        QVERIFY2(explanation.findings[0].sentence.find("in cudaMemcpy") != std::string::npos,
+                 explanation.findings[0].sentence.c_str());
+        // Who does not want to hear of it hears of the wait.
+        QCOMPARE(rulesOf(explain::explain(made.run(), {Rule::SynchronousCopies})),
+                 std::vector{Rule::HostSynchronization});
+    }
+
+    /// Simulated programs: one copies its result and waits for it, the other does not wait.
+    void aTraceTellsWhetherItsCopiesWait() {
+        const auto rulesWith = [](bool isWaiting) {
+            SimulatedTrace builder;
+            const uint32_t thread = builder.defaultThread();
+            const uint32_t stream = builder.defaultStream();
+            constexpr int64_t us = 1'000;
+            for (uint32_t step = 0; step < 10; ++step) {
+                const int64_t at = 10 * ms * step;
+                builder.addNvtx(thread, "step " + std::to_string(step), at, at + 10 * ms);
+                builder.launch(thread, stream, "gemm", at + 10 * us, at + 20 * us, at + 5 * ms);
+                builder.addMemcpy(stream, MemcpyKind::DtoH, 4096, at + 5 * ms,
+                                  at + 5 * ms + 10 * us, step + 1);
+                builder.addApi(thread, isWaiting ? "cudaMemcpy" : "cudaMemcpyAsync", at + 30 * us,
+                               isWaiting ? at + 9'500 * us : at + 40 * us, step + 1);
+                if (!isWaiting)
+                    builder.launch(thread, stream, "gemm", at + 50 * us, at + 5 * ms + 10 * us,
+                                   at + 10 * ms);
+            }
+            const Result<RunSummary> summary = summarizeRun(*builder.finish());
+            return summary ? rulesOf(explain::explain(*summary)) : std::vector<Rule>();
+        };
+        const std::vector<Rule> waiting = rulesWith(true);
+        QVERIFY(!waiting.empty());
+        QCOMPARE(waiting.front(), Rule::SynchronousCopies);
+        QVERIFY(!std::ranges::count(rulesWith(false), Rule::SynchronousCopies));
     }
 
     void idleTimeOfWhichNothingIsKnownIsNoFinding() {

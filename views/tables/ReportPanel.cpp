@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/tables/ReportPanel.h"
 
+#include <QComboBox>
 #include <QVBoxLayout>
 
 #include "model/summary/reports.h"
@@ -19,6 +20,18 @@ ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(view_);
     connect(view_, &ReportView::nameActivated, this, &ReportPanel::nameActivated);
+}
+
+void ReportPanel::offer(const std::vector<std::pair<QString, QString>>& reports) {
+    choice_ = new QComboBox(this);
+    choice_->setAccessibleName(tr("What rows are told apart by"));
+    for (const auto& [title, name] : reports) choice_->addItem(title, name);
+    choice_->setCurrentIndex(choice_->findData(reportName_));
+    view_->addControl(choice_);
+    connect(choice_, &QComboBox::currentIndexChanged, this, [this] {
+        reportName_ = choice_->currentData().toString();
+        invalidate();
+    });
 }
 
 void ReportPanel::setTrace(TracePtr trace) {

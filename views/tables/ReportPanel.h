@@ -3,12 +3,16 @@
 
 #include <QWidget>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "model/format/Result.h"
 #include "model/format/TimeRange.h"
 #include "model/trace/Trace.h"
 #include "model/values/ReportTable.h"
 #include "views/jobs/LatestJob.h"
+
+class QComboBox;
 
 namespace lanescope::views {
 
@@ -22,6 +26,10 @@ class ReportPanel : public QWidget {
     /// `reportName` is one of `allReports()`, as in "cuda_gpu_kern_sum".
     explicit ReportPanel(const QString& reportName, QWidget* parent = nullptr);
 
+    /// Lets the user choose among reports, titles and names, instead of the one.
+    void offer(const std::vector<std::pair<QString, QString>>& reports);
+    /// Null unless there is a choice.
+    QComboBox* choice() const { return choice_; }
     void setTrace(TracePtr trace);
     /// The selected range; none shows the whole trace.
     void setRange(std::optional<TimeRange> range);
@@ -43,6 +51,7 @@ class ReportPanel : public QWidget {
     void showReport(const Result<ReportTable>& report, std::optional<TimeRange> range);
 
     QString reportName_;
+    QComboBox* choice_ = nullptr;
     TracePtr trace_;
     std::optional<TimeRange> range_;
     bool isStale_ = false;

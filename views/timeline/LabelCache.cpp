@@ -4,6 +4,9 @@
 #include <QRegularExpression>
 
 #include <algorithm>
+#include <string>
+
+#include "model/values/knownRangeName.h"
 
 namespace lanescope::views {
 namespace {
@@ -29,8 +32,10 @@ const QString& LabelCache::fitted(StringIndex name, double width) {
     static const QString nothing;
     if (!strings_) return nothing;
     if (fitted_.size() > mostEntries) fitted_.clear();
-    const std::string_view bytes = strings_->at(name).substr(0, mostCharacters);
     const auto text = [&] {
+        const std::string_view whole = strings_->at(name).substr(0, mostCharacters);
+        const std::string known = knownRangeName(whole);
+        const std::string_view bytes = known.empty() ? whole : std::string_view(known);
         return QString::fromUtf8(bytes.data(), qsizetype(bytes.size())).simplified();
     };
 

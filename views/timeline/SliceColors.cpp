@@ -2,13 +2,19 @@
 #include "views/timeline/SliceColors.h"
 
 #include "model/compare/Collectives.h"
+#include "model/format/Fnv1a.h"
 #include "model/format/ncclFunctions.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "model/trace/kinds/workStacks.h"
+#include "model/trace/stacks.h"
 
 namespace lanescope::views {
 namespace {
 
 constexpr double greyShare = 0.3;
+// There are more lines than hues, so each hue comes in some shades.
+constexpr uint32_t hues = 8, shades = 3;
+constexpr double shadeStep = 0.2;
 
 /// One kernel, "SendRecv", does both. What this program does not know comes last.
 uint32_t numberOf(std::string_view operation) {
@@ -29,6 +35,9 @@ void SliceColors::reset(TracePtr trace, const Theme& theme, ColorMode mode) {
     byKernelName_.reset(nameCount);
     byRangeName_.reset(nameCount);
     byOperation_.reset(nameCount);
+    const bool isByPython = mode == ColorMode::PythonLine || mode == ColorMode::PythonFunction;
+    places_ = trace_ && isByPython ? ownPlaces(*trace_) : std::vector<uint32_t>();
+    byPlace_.reset(places_.size());
     for (size_t i = 0; i < byCategory_.size(); ++i) {
         byCategory_[i] = theme_.colorOf(static_cast<SliceCategory>(i)).rgb();
     }
@@ -43,6 +52,9 @@ QRgb SliceColors::fillOf(const Lane& lane, const Look& look) {
             return colorByStream(lane, look.slice);
         case ColorMode::NcclOperation:
             return colorByOperation(look);
+        case ColorMode::PythonLine:
+        case ColorMode::PythonFunction:
+            return colorByPython(lane.event[look.slice]);
         case ColorMode::Name:
             break;
     }
@@ -93,7 +105,37 @@ QRgb SliceColors::colorByOperation(const Look& look) {
     return *known;
 }
 
+uint32_t SliceColors::placeOf(EventRef event) const {
+    const uint32_t stack = pythonPlace(*trace_, event).stack;
+    return stack < places_.size() ? places_[stack] : noIndex;
+}
+
+QRgb SliceColors::colorByPython(EventRef event) {
+    const uint32_t place = placeOf(event);
+    QRgb* const known = place == noIndex ? nullptr : byPlace_.at(place);
+    if (known == nullptr) return grey_;
+    if (*known == 0) {
+        Fnv1a sum;
+        sum.add(trace_->strings.at(trace_->stacks.function[place]));
+        sum.add(trace_->strings.at(trace_->stacks.file[place]));
+        if (mode_ == ColorMode::PythonLine) sum.add(uint64_t{trace_->stacks.line[place]});
+        const auto number = static_cast<uint32_t>((sum.value() >> 32) % (hues * shades));
+        *known = Theme::mix(theme_.colorOfNumber(number % hues), theme_.canvas,
+                            shadeStep * (number / hues))
+                     .rgb();
+    }
+    return *known;
+}
+
 QString SliceColors::meaningOf(const Lane& lane, uint32_t slice) const {
+    if (mode_ == ColorMode::PythonLine || mode_ == ColorMode::PythonFunction) {
+        const uint32_t place = placeOf(lane.event[slice]);
+        if (place == noIndex) return QStringLiteral("grey: no Python line is known");
+        const std::string_view function = trace_->strings.at(trace_->stacks.function[place]);
+        return QStringLiteral("colour: ") + QString::fromStdString(mode_ == ColorMode::PythonLine
+                                                                       ? frameText(*trace_, place)
+                                                                       : std::string(function));
+    }
     if (mode_ == ColorMode::Stream) {
         const uint32_t stream = streamOf(*trace_, lane.event[slice]);
         if (stream == noIndex) return QStringLiteral("grey: on no stream");

@@ -14,10 +14,12 @@ namespace lanescope::views {
 
 /// What the colour of a slice tells.
 enum class ColorMode : uint8_t {
-    Name,           ///< Kernels by name, everything else by kind.
-    Kind,           ///< Kernels, copies by direction, waits, ranges, ...
-    Stream,         ///< GPU work by its stream.
-    NcclOperation,  ///< NCCL calls and kernels by operation; everything else is grey.
+    Name,            ///< Kernels by name, everything else by kind.
+    Kind,            ///< Kernels, copies by direction, waits, ranges, ...
+    Stream,          ///< GPU work by its stream.
+    NcclOperation,   ///< NCCL calls and kernels by operation; everything else is grey.
+    PythonLine,      ///< Calls and GPU work by the line of Python that led to them.
+    PythonFunction,  ///< The same by its function.
 };
 
 /// A colour for each name of a trace, 0 until somebody sets it. Kept in pieces that are made when
@@ -75,6 +77,9 @@ class SliceColors {
     QRgb colorByName(const Lane& lane, const Look& look);
     QRgb colorByStream(const Lane& lane, uint32_t slice) const;
     QRgb colorByOperation(const Look& look);
+    QRgb colorByPython(EventRef event);
+    /// The frame that stands for the Python line of an event, or `noIndex`.
+    uint32_t placeOf(EventRef event) const;
     std::string operationOf(SliceCategory category, StringIndex name) const;
 
     TracePtr trace_;
@@ -82,6 +87,8 @@ class SliceColors {
     ColorMode mode_ = ColorMode::Name;
     QRgb grey_ = 0;
     NameColors byKernelName_, byRangeName_, byOperation_;
+    NameColors byPlace_;            ///< By row of `Trace::stacks`.
+    std::vector<uint32_t> places_;  ///< `ownPlaces`, while colours are by Python.
     std::array<QRgb, sliceCategoryCount> byCategory_{};
     QHash<QRgb, QRgb> textByFill_;
 };

@@ -8,6 +8,7 @@
 #include "model/trace/categories.h"
 #include "model/trace/kinds/OfTable.h"
 #include "model/trace/kinds/ncclDetails.h"
+#include "model/trace/sourceName.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::kinds {
@@ -56,6 +57,9 @@ struct Kernel : GpuWork<EventKind::Kernel, &Trace::kernels> {
         details.addNcclCall(ncclCallOfWork(trace, EventRef(kind, row)));
         if (trace.kernels.graphNode[row] != 0)
             details.add("CUDA graph node", fmt::format("{}", trace.kernels.graphNode[row]));
+        const std::string_view inSource = sourceName(trace, config);
+        if (inSource != trace.strings.at(config.shortName))
+            details.add("Name in the source", std::string(inSource));
         details.add("Full name", std::string(trace.strings.at(config.demangledName)));
     }
 

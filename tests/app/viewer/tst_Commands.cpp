@@ -246,8 +246,10 @@ class TestCommands : public QObject {
         QTest::keyClick(&shown.timeline(), Qt::Key_X);
         for (const auto& [key, mode] :
              {std::pair(Qt::Key_3, ColorMode::Stream),
-              std::pair(Qt::Key_4, ColorMode::NcclOperation), std::pair(Qt::Key_1, ColorMode::Name),
-              std::pair(Qt::Key_2, ColorMode::Kind)}) {
+              std::pair(Qt::Key_4, ColorMode::NcclOperation),
+              std::pair(Qt::Key_5, ColorMode::PythonLine),
+              std::pair(Qt::Key_6, ColorMode::PythonFunction),
+              std::pair(Qt::Key_1, ColorMode::Name), std::pair(Qt::Key_2, ColorMode::Kind)}) {
             QTest::keyClick(&shown.timeline(), key, Qt::ControlModifier);
             QCOMPARE(first.colorMode(), mode);
             QVERIFY2(AppSettings(shown.folder.filePath("settings.ini")).colorMode() == mode,

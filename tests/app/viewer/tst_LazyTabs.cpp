@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
+#include <QComboBox>
 #include <QFile>
+#include <QMenu>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
+#include <memory>
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/DocumentTabs.h"
@@ -14,6 +17,7 @@
 #include "app/viewer/PageTools.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
+#include "app/viewer/askForFlame.h"
 #include "app/viewer/icons.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
@@ -23,6 +27,7 @@
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/events/EventTableModel.h"
 #include "views/events/EventsPanel.h"
+#include "views/flame/FlamePanel.h"
 #include "views/notes/MarkStore.h"
 #include "views/notes/MarksPanel.h"
 #include "views/sql/SqlPanel.h"
@@ -144,6 +149,61 @@ class TestLazyTabs : public QObject {
         shown.page().timeline().setSelectedRange(std::nullopt);
         QVERIFY(!bandwidth->scopeChoice().counted());
         QVERIFY(!shown.page().currentTable());
+    }
+
+    void theFlameGraphFollowsTheSelectionFindsAndIsSaved() {
+        Shown shown;
+        QVERIFY(shown.wait());
+        shown.show("Flame");
+        QVERIFY(shown.wait());
+        auto* flame = shown.panelIn<FlamePanel>("Flame");
+        const int64_t wholeNs = flame->chart().tree()->totalNs();
+        QVERIFY(wholeNs > 0);
+        shown.page().timeline().setSelectedRange(shown.someRange());
+        QVERIFY(shown.wait());
+        const FlameTreePtr tree = flame->chart().tree();
+        QVERIFY(tree->totalNs() > 0 && tree->totalNs() < wholeNs);
+
+        uint32_t kernel = 0;
+        while (tree->nodes()[kernel].childCount > 0) kernel = tree->childrenOf(kernel).front();
+        const std::unique_ptr<QMenu> menu(flame->menuFor(kernel));
+        for (QAction* action : menu->actions())
+            if (action->text() == "Find on the timeline") action->trigger();
+        QVERIFY(shown.wait());
+        QCOMPARE(shown.page().hits().text().toStdString(), std::string(tree->nameOf(kernel)));
+        QVERIFY(shown.page().hits().count() > 0);
+
+        const auto contentOf = [&](const char* name) {
+            const QString path = shown.folder.filePath(name);
+            if (!exportFlameTo(*flame, path.toStdString())) return QByteArray();
+            QFile file(path);
+            return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+        };
+        QVERIFY(contentOf("flame.svg").startsWith("<svg"));
+        QVERIFY(contentOf("flame.folded").contains(";"));
+        QVERIFY(!exportFlameTo(*flame, "/no such folder/flame.svg"));
+    }
+
+    /// Without stacks a search by them says why it finds nothing.
+    void aSearchByStacksNeedsThem() {
+        Shown shown;
+        QVERIFY(shown.wait());
+        shown.page().hits().search("function:forward");
+        QCOMPARE(shown.page().hits().error(), QString("There are no Python stacks to search by."));
+        shown.page().hits().search("file:");
+        QVERIFY(shown.page().hits().error().isEmpty());
+    }
+
+    void kernelsAreToldApartAsTheUserWants() {
+        Shown shown;
+        QVERIFY(shown.wait());
+        auto* kernels = shown.panelIn<ReportPanel>("Kernels");
+        QVERIFY(kernels->choice());
+        QCOMPARE(kernels->choice()->currentText(), QString("By full name"));
+        QTest::keyClick(kernels->choice(), Qt::Key_Down);
+        QVERIFY(shown.wait());
+        QCOMPARE(kernels->view().model().table().name, std::string("cuda_gpu_kern_sum:family"));
+        QVERIFY(kernels->view().model().rowCount() > 0);
     }
 
     void eventsMadeLaterKnowTheViewAndTheSelectedEvent() {

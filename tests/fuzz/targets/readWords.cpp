@@ -11,6 +11,7 @@
 #include "model/steps/rangePattern.h"
 #include "model/values/formatValue.h"
 #include "model/values/kernelName.h"
+#include "model/values/knownKernelName.h"
 #include "tests/fuzz/targets/targets.h"
 #ifdef LANESCOPE_HAS_CAPTURE
 #include "capture/collector/symbolNames.h"
@@ -40,6 +41,7 @@ void readNames(std::string_view text) {
     require(text.size() > 4096 || matchesPattern(text, text), "A text is not like itself.");
     (void)withoutParameters(text);
     (void)kernelBaseName(text);
+    (void)knownKernelName(text);
     require(isUtf8(validUtf8(text)), "What was made UTF-8 is none.");
     require(isUtf8(printable(std::string(text))), "What is printed is no UTF-8.");
 }

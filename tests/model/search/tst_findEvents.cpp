@@ -6,6 +6,7 @@
 #include "model/select/SelectionStatistics.h"
 #include "model/select/selectionTables.h"
 #include "model/summary/reports.h"
+#include "model/trace/kinds/Api.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -20,7 +21,7 @@ constexpr TimeRange always{std::numeric_limits<int64_t>::min(),
 std::vector<EventRef> found(const Trace& trace, std::string_view text,
                             PatternKind kind = PatternKind::Substring, TimeRange range = always) {
     std::vector<EventRef> events;
-    const bool isComplete = findEvents(trace, *NamePattern::compile(text, kind), range,
+    const bool isComplete = findEvents(trace, *SearchQuery::parse(text, kind), range,
                                        [&events](std::span<const EventRef> hits) {
                                            events.insert(events.end(), hits.begin(), hits.end());
                                            return true;
@@ -96,6 +97,75 @@ class tst_findEvents : public QObject {
                  (std::vector<EventRef>{{EventKind::Api, 0}, {EventKind::Memcpy, 0}}));
         QCOMPARE(found(*trace_, "htod"), (std::vector<EventRef>{{EventKind::Memcpy, 0}}));
         QCOMPARE(found(*trace_, "memset"), (std::vector<EventRef>{{EventKind::Memset, 0}}));
+    }
+
+    void findsByThePythonStack() {
+        SimulatedTrace builder;
+        const auto frame = [&](uint32_t outer, const char* function, const char* file,
+                               uint32_t line) {
+            return builder.stack(outer, builder.intern(function), builder.intern(file), line);
+        };
+        const uint32_t step = frame(noIndex, "train_step", "/home/ada/train.py", 212);
+        const uint32_t forward = frame(step, "GPT.Forward", "/home/ada/my model/gpt.py", 21);
+        const uint32_t load = frame(noIndex, "next_batch", "/home/ada/data.py", 212);
+        uint32_t correlation = 0;
+        const auto call = [&](uint32_t stack) {
+            const int64_t at = 100 * ++correlation;
+            builder.add<kinds::Api>({.startNs = at,
+                                     .endNs = at + 10,
+                                     .name = builder.intern("cuLaunchKernel"),
+                                     .thread = builder.defaultThread(),
+                                     .correlation = correlation,
+                                     .stack = stack});
+            return at;
+        };
+        const uint32_t stream = builder.defaultStream();
+        int64_t at = call(step);
+        builder.addKernel(stream, "adam", at + 20, at + 30, correlation);
+        at = call(forward);
+        builder.addKernel(stream, "gemm", at + 20, at + 30, correlation);
+        at = call(load);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 64, at + 20, at + 30, correlation);
+        at = call(noIndex);
+        builder.addKernel(stream, "gemm", at + 20, at + 30, correlation);
+        builder.addNvtx(builder.defaultThread(), "forward train.py", 0, 1'000);
+        const TracePtr trace = builder.finish();
+        const EventRef api0(EventKind::Api, 0), api1(EventKind::Api, 1), api2(EventKind::Api, 2);
+        const EventRef adam(EventKind::Kernel, 0), gemm(EventKind::Kernel, 1);
+        const EventRef copy(EventKind::Memcpy, 0);
+        using Events = std::vector<EventRef>;
+        QCOMPARE(found(*trace, "function:forward"), (Events{api1, gemm}));
+        // Whichever frame of the stack it is.
+        QCOMPARE(found(*trace, "line:train.py:212"), (Events{api0, adam, api1, gemm}));
+        QCOMPARE(found(*trace, "line:ada/TRAIN.py:212"), (Events{api0, adam, api1, gemm}));
+        QCOMPARE(found(*trace, "line:212"), (Events{api0, adam, api1, gemm, api2, copy}));
+        QCOMPARE(found(*trace, "line:train.py"), (Events{api0, adam, api1, gemm}));
+        QCOMPARE(found(*trace, "line:rain.py:212"), Events{});
+        QCOMPARE(found(*trace, "line:train.py:21"), Events{});
+        QCOMPARE(found(*trace, "file:data.py"), (Events{api2, copy}));
+        QCOMPARE(found(*trace, "file:\"my model\""), (Events{api1, gemm}));
+        // With a name, by another term, by an expression.
+        QCOMPARE(found(*trace, "file:ada memcpy"), Events{copy});
+        QCOMPARE(found(*trace, "gemm function:train_step"), Events{gemm});
+        QCOMPARE(found(*trace, "file:gpt.py line:212"), (Events{api1, gemm}));
+        QCOMPARE(foundByExpression(*trace, "file:ada ^(gemm|adam)$"), (Events{adam, gemm}));
+        QCOMPARE(found(*trace, "FUNCTION:next_batch", PatternKind::Substring, {0, 320}),
+                 Events{api2});
+    }
+
+    void whatOnlyLooksLikeATermIsAName() {
+        QCOMPARE(splitTerms("std::function::call").rest, std::string("std::function::call"));
+        QVERIFY(splitTerms("function::call").stack.empty());
+        QVERIFY(splitTerms("file: ").stack.empty());
+        QCOMPARE(splitTerms("a  b ").rest, std::string("a  b "));
+        QCOMPARE(splitTerms("file:\"open a").rest, std::string("a"));
+        const TypedTerms parted = splitTerms("x line:a.py:7 y");
+        QCOMPARE(parted.rest, std::string("x y"));
+        QCOMPARE(parted.stack, (std::vector<StackTerm>{{StackTerm::Part::Line, "a.py", 7}}));
+        // A number that is none, and one too large, are names of files.
+        QCOMPARE(splitTerms("line:a.py:7b").stack.front().text, std::string("a.py:7b"));
+        QCOMPARE(splitTerms("line:a:99999999999").stack.front().line, 0u);
+        QVERIFY(!SearchQuery::parse("file:a (", PatternKind::Expression));
     }
 
     void findsByExpression() {

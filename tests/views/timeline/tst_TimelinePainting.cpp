@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
 
+#include "model/trace/kinds/Api.h"
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/LabelCache.h"
@@ -128,6 +129,22 @@ void tst_TimelinePainting::colorsTellWhatWasAskedFor() {
         builder.addKernel(two, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 200, 300);
     const EventRef gather = builder.addKernel(two, "ncclDevKernel_AllGather_RING_LL", 300, 400);
     const uint32_t thread = builder.defaultThread();
+    const auto frame = [&](const char* function, uint32_t line) {
+        return builder.stack(noIndex, builder.intern(function),
+                             builder.intern("/home/ada/train.py"), line);
+    };
+    const uint32_t stacks[] = {frame("forward", 10), frame("forward", 11), frame("step", 12)};
+    EventRef byStack[3];
+    for (uint32_t index = 0; index < 3; ++index) {
+        const int64_t atNs = 700 + 100 * index;
+        builder.add<kinds::Api>({.startNs = atNs,
+                                 .endNs = atNs + 10,
+                                 .name = builder.intern("cuLaunchKernel"),
+                                 .thread = thread,
+                                 .correlation = index + 1,
+                                 .stack = stacks[index]});
+        byStack[index] = builder.addKernel(one, "gemm", atNs + 20, atNs + 60, index + 1);
+    }
     const EventRef exchange = builder.addNccl(thread, "AlltoAll", 64, 400, 500);
     const EventRef scatter = builder.addNccl(thread, "Scatter", 64, 500, 600);
     const TracePtr trace = builder.finish();
@@ -159,6 +176,15 @@ void tst_TimelinePainting::colorsTellWhatWasAskedFor() {
     QVERIFY(colorOf(exchange) != colorOf(scatter));
     QCOMPARE(meaningOf(reduce), QString("colour: NCCL AllReduce"));
     QCOMPARE(meaningOf(gemm), QString("grey: not NCCL"));
+    colors.reset(trace, theme, ColorMode::PythonLine);
+    QVERIFY(colorOf(byStack[0]) != colorOf(byStack[1]));
+    QCOMPARE(meaningOf(byStack[0]), QString("colour: train.py:10 in forward"));
+    QCOMPARE(meaningOf(gemm), QString("grey: no Python line is known"));
+    QVERIFY(colorOf(gemm) != colorOf(byStack[0]));
+    colors.reset(trace, theme, ColorMode::PythonFunction);
+    QCOMPARE(colorOf(byStack[0]), colorOf(byStack[1]));
+    QVERIFY(colorOf(byStack[0]) != colorOf(byStack[2]));
+    QCOMPARE(meaningOf(byStack[1]), QString("colour: forward"));
 
     ShownTimeline shown(trace);
     const QImage byName = canvasOf(shown);

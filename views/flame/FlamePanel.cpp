@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/flame/FlamePanel.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QLocale>
+#include <QMenu>
+#include <QStackedLayout>
+#include <QTimer>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "model/flame/flameSvg.h"
+#include "model/values/formatValue.h"
+#include "views/flame/FlameTrail.h"
+#include "views/flame/flameTexts.h"
+#include "views/jobs/freedElsewhere.h"
+#include "views/tables/ScopeChoice.h"
+#include "views/text/toQString.h"
+
+namespace lanescope::views {
+namespace {
+
+constexpr int widestSearch = 260;  // pixels
+constexpr int sentenceMs = 8'000;
+
+std::string textFrom(const std::function<void(const TextSink&)>& write) {
+    std::string text;
+    write([&text](std::string_view piece) {
+        text += piece;
+        return true;
+    });
+    return text;
+}
+
+}  // namespace
+
+FlamePanel::FlamePanel(QWidget* parent)
+    : QWidget(parent),
+      job_(new LatestJob(this)),
+      trail_(new FlameTrail(this)),
+      remark_(new QLabel(this)),
+      chart_(new FlameChart(this)),
+      empty_(new QLabel(this)),
+      pages_(new QStackedLayout) {
+    empty_->setAlignment(Qt::AlignCenter);
+    empty_->setWordWrap(true);
+    empty_->setTextFormat(Qt::PlainText);
+    empty_->setForegroundRole(QPalette::PlaceholderText);
+    empty_->setContentsMargins(24, 8, 24, 8);
+    remark_->setTextFormat(Qt::PlainText);
+    remark_->setForegroundRole(QPalette::PlaceholderText);
+    remark_->setContentsMargins(8, 0, 8, 0);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(makeControls());
+    auto* line = new QHBoxLayout;
+    line->setSpacing(0);
+    line->addWidget(trail_, 1);
+    line->addWidget(remark_);
+    layout->addLayout(line);
+    pages_->addWidget(chart_);
+    pages_->addWidget(empty_);
+    layout->addLayout(pages_, 1);
+    connect(trail_, &FlameTrail::frameChosen, chart_, &FlameChart::zoomTo);
+    connect(chart_, &FlameChart::zoomed, this,
+            [this] { trail_->setPlace(chart_->tree(), chart_->root()); });
+    connect(chart_, &FlameChart::copyWanted, this, &FlamePanel::copyFrame);
+    connect(chart_, &FlameChart::menuWanted, this, [this](quint32 node, QPoint at) {
+        QMenu* menu = menuFor(node);
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        menu->popup(at);
+    });
+}
+
+QWidget* FlamePanel::makeControls() {
+    auto* controls = new QWidget(this);
+    auto* row = new QHBoxLayout(controls);
+    row->setContentsMargins(8, 4, 8, 2);
+    baseChoice_ = new QComboBox(controls);
+    baseChoice_->setAccessibleName(tr("What the time is over"));
+    baseChoice_->setToolTip(tr("What led to the work of GPUs"));
+    baseChoice_->addItems({tr("Python lines"), tr("Python functions"), tr("NVTX ranges")});
+    scopeChoice_ = new ScopeChoice(controls);
+    searchEdit_ = new QLineEdit(controls);
+    searchEdit_->setPlaceholderText(tr("Find frames"));
+    searchEdit_->setAccessibleName(tr("Find frames by a part of their name"));
+    searchEdit_->setMaximumWidth(widestSearch);
+    auto* clear = new QAction(tr("Clear what is looked for"), searchEdit_);
+    clear->setShortcut(Qt::Key_Escape);
+    clear->setShortcutContext(Qt::WidgetShortcut);
+    searchEdit_->addAction(clear);
+    connect(clear, &QAction::triggered, this, [this] {
+        searchEdit_->clear();
+        chart_->setFocus();
+    });
+    const auto buttonOf = [&](const QString& text, const QString& tip) {
+        auto* button = new QToolButton(controls);
+        button->setText(text);
+        button->setToolTip(tip);
+        button->setFocusPolicy(Qt::StrongFocus);
+        return button;
+    };
+    auto* copy = buttonOf(tr("Copy"), tr("What is shown, as folded text"));
+    auto* picture = buttonOf(tr("Save as SVG…"), tr("What is shown, as a picture"));
+    auto* folded = buttonOf(tr("Folded text…"), tr("What is shown, for other flame graphs"));
+    row->addWidget(baseChoice_);
+    row->addWidget(scopeChoice_);
+    row->addWidget(searchEdit_, 1);
+    row->addStretch();
+    outputs_ = {copy, picture, folded};
+    for (QToolButton* button : outputs_) row->addWidget(button);
+    connect(baseChoice_, &QComboBox::currentIndexChanged, this, &FlamePanel::invalidate);
+    connect(scopeChoice_, &ScopeChoice::countedChanged, this, &FlamePanel::follow);
+    connect(searchEdit_, &QLineEdit::textChanged, this, &FlamePanel::search);
+    connect(searchEdit_, &QLineEdit::returnPressed, chart_, qOverload<>(&QWidget::setFocus));
+    connect(copy, &QToolButton::clicked, this, &FlamePanel::copyFolded);
+    connect(picture, &QToolButton::clicked, this, [this] { emit fileWanted(true); });
+    connect(folded, &QToolButton::clicked, this, [this] { emit fileWanted(false); });
+    return controls;
+}
+
+FlameBase FlamePanel::base() const {
+    return static_cast<FlameBase>(baseChoice_->currentIndex());
+}
+
+void FlamePanel::setBase(FlameBase base) {
+    baseChoice_->setCurrentIndex(static_cast<int>(base));
+}
+
+void FlamePanel::setTrace(TracePtr trace) {
+    const bool isFirst = trace_ == nullptr;
+    trace_ = std::move(trace);
+    scopeChoice_->reset();
+    if (isFirst) choosePossibleBase();
+    invalidate();
+}
+
+/// An empty page is a bad beginning where another base has something.
+void FlamePanel::choosePossibleBase() {
+    if (!trace_ || hasBase(*trace_, base())) return;
+    if (hasBase(*trace_, FlameBase::Ranges)) setBase(FlameBase::Ranges);
+}
+
+void FlamePanel::setRange(std::optional<TimeRange> range) {
+    scopeChoice_->setSelectedRange(range);
+}
+
+void FlamePanel::setVisibleRange(TimeRange range) {
+    scopeChoice_->setVisibleRange(range);
+}
+
+void FlamePanel::setTheme(const Theme& theme) {
+    theme_ = theme;
+    chart_->setTheme(theme);
+    trail_->setTheme(theme);
+}
+
+void FlamePanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (isStale_) refresh();
+}
+
+void FlamePanel::invalidate() {
+    isStale_ = true;
+    job_->cancel();
+    if (isVisible()) refresh();
+}
+
+/// While a range is being dragged, what was counted a moment ago is better than nothing.
+void FlamePanel::follow() {
+    isStale_ = true;
+    if (isVisible())
+        refresh(LatestJob::Older::Published);
+    else
+        job_->cancel();
+}
+
+void FlamePanel::refresh(LatestJob::Older older) {
+    if (!trace_) return showTree(nullptr);
+    job_->start(
+        [this, trace = trace_, base = base(),
+         range = scopeChoice_->counted()]() -> LatestJob::Publish {
+            FlameTreePtr tree;
+            if (hasBase(*trace, base))
+                tree = freedElsewhere(
+                    std::make_shared<const FlameTree>(makeFlame(*trace, base, range)));
+            // `this` is only used on the GUI thread, where the job has made sure that it is alive.
+            return [this, tree] { showTree(tree); };
+        },
+        older);
+}
+
+void FlamePanel::showTree(FlameTreePtr tree) {
+    isStale_ = job_->isOutdated();
+    chart_->setTree(std::move(tree));
+    const bool isEmpty = !chart_->tree() || chart_->tree()->isEmpty();
+    if (isEmpty) showWhyEmpty();
+    pages_->setCurrentWidget(isEmpty ? static_cast<QWidget*>(empty_) : chart_);
+    trail_->setVisible(!isEmpty);
+    for (QToolButton* button : outputs_) button->setEnabled(!isEmpty);
+    search();
+    if (!isStale_) emit updated();
+}
+
+void FlamePanel::showWhyEmpty() {
+    QString text;
+    if (!trace_) {
+        text = tr("No trace.");
+    } else if (chart_->tree()) {
+        text = scopeChoice_->counted() ? tr("Nothing ran on a GPU in this range.")
+                                       : tr("No work of a GPU was recorded.");
+    } else if (base() == FlameBase::Ranges) {
+        text =
+            tr("No NVTX ranges in this trace. Mark the program's steps and layers with NVTX, or "
+               "with lanescope.range in Python.");
+        if (hasBase(*trace_, FlameBase::Lines))
+            text += QLatin1Char(' ') + tr("Python stacks are there: choose them above.");
+    } else {
+        text =
+            tr("No Python stacks in this trace: recorded with --no-python, of a program without "
+               "Python, or not by Lanescope. Record the program with “lanescope record” to see "
+               "which lines the time of GPUs goes to.");
+        if (hasBase(*trace_, FlameBase::Ranges))
+            text += QLatin1Char(' ') + tr("NVTX ranges are there: choose them above.");
+    }
+    empty_->setText(text);
+}
+
+QString FlamePanel::emptyText() const {
+    return pages_->currentWidget() == empty_ ? empty_->text() : QString();
+}
+
+QString FlamePanel::remark() const {
+    return remark_->text();
+}
+
+void FlamePanel::search() {
+    const QString text = searchEdit_->text().trimmed();
+    const FlameTreePtr& tree = chart_->tree();
+    isSearched_ = !text.isEmpty() && tree != nullptr;
+    matches_ = {};
+    if (isSearched_) {
+        const auto isMatch = [&text](std::string_view name) {
+            return toQString(name).contains(text, Qt::CaseInsensitive);
+        };
+        matches_ = matchFrames(*tree, isMatch);
+    }
+    chart_->setMatches(matches_);
+    showRemark();
+}
+
+void FlamePanel::showRemark() {
+    const FlameTreePtr& tree = chart_->tree();
+    if (!tree || tree->isEmpty())
+        remark_->clear();
+    else if (isSearched_)
+        remark_->setText(textOf(*tree, matches_));
+    else
+        remark_->setText(
+            tr("%1 on GPUs, %2 frames")
+                .arg(toQString(formatDuration(tree->totalNs())),
+                     QLocale(QLocale::English).toString(qulonglong(tree->nodes().size() - 1))));
+}
+
+void FlamePanel::say(const QString& sentence) {
+    remark_->setText(fontMetrics().elidedText(sentence, Qt::ElideMiddle, width() / 2));
+    remark_->setToolTip(sentence);
+    QTimer::singleShot(sentenceMs, this, [this] {
+        remark_->setToolTip({});
+        showRemark();
+    });
+}
+
+std::string FlamePanel::svg() const {
+    const FlameTreePtr& tree = chart_->tree();
+    if (!tree || tree->isEmpty()) return {};
+    const std::string title = trace_->title + ": " + std::string(describe(base())) + ", " +
+                              scopeChoice_->remark().toStdString();
+    return textFrom(
+        [&](const TextSink& sink) { writeFlameSvg(*tree, chart_->root(), title, sink); });
+}
+
+std::string FlamePanel::folded() const {
+    const FlameTreePtr& tree = chart_->tree();
+    if (!tree) return {};
+    return textFrom([&](const TextSink& sink) { writeFolded(*tree, chart_->root(), sink); });
+}
+
+void FlamePanel::copyFrame() {
+    const FlameTreePtr& tree = chart_->tree();
+    if (!tree) return;
+    const uint32_t node = chart_->current() == noIndex ? chart_->root() : chart_->current();
+    QApplication::clipboard()->setText(stackOf(*tree, node));
+}
+
+void FlamePanel::copyFolded() {
+    QApplication::clipboard()->setText(toQString(folded()));
+}
+
+QMenu* FlamePanel::menuFor(uint32_t node) {
+    auto* menu = new QMenu(this);
+    const FlameTreePtr tree = chart_->tree();
+    const auto add = [&](const QString& text, bool isPossible, auto action) {
+        menu->addAction(text, this, action)->setEnabled(isPossible);
+    };
+    add(tr("Zoom into this frame"), node != chart_->root(), [this, node] { chart_->zoomTo(node); });
+    add(tr("Up to the frame around"), chart_->root() != 0, [this] { chart_->goUp(); });
+    add(tr("Show all"), chart_->root() != 0, [this] { chart_->zoomTo(0); });
+    menu->addSeparator();
+    const QString wanted = searchFor(*trace_, *tree, node, base() == FlameBase::Lines);
+    add(tr("Find on the timeline"), !wanted.isEmpty(),
+        [this, wanted] { emit searchWanted(wanted); });
+    const QString name = toQString(tree->nameOf(node));
+    add(tr("Find all frames of this name"), node != 0,
+        [this, name] { searchEdit_->setText(name); });
+    menu->addSeparator();
+    add(tr("Copy the frame and what led to it"), true, [this, node] {
+        chart_->setCurrent(node);
+        copyFrame();
+    });
+    add(tr("Copy what is shown as folded text"), true, [this] { copyFolded(); });
+    add(tr("Save as SVG…"), true, [this] { emit fileWanted(true); });
+    add(tr("Save as folded text…"), true, [this] { emit fileWanted(false); });
+    return menu;
+}
+
+}  // namespace lanescope::views
