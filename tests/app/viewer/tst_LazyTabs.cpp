@@ -200,9 +200,12 @@ class TestLazyTabs : public QObject {
         auto* kernels = shown.panelIn<ReportPanel>("Kernels");
         QVERIFY(kernels->choice());
         QCOMPARE(kernels->choice()->currentText(), QString("By full name"));
+        kernels->choice()->setFocus();
         QTest::keyClick(kernels->choice(), Qt::Key_Down);
+        QCOMPARE(kernels->choice()->currentText(), QString("By family"));
         QVERIFY(shown.wait());
-        QCOMPARE(kernels->view().model().table().name, std::string("cuda_gpu_kern_sum:family"));
+        QCOMPARE(QString::fromStdString(kernels->view().model().table().name),
+                 QString("cuda_gpu_kern_sum:family"));
         QVERIFY(kernels->view().model().rowCount() > 0);
     }
 
