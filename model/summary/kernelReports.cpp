@@ -10,15 +10,13 @@ namespace {
 ReportTable summaryByName(const ReportQuery& query, StringIndex LaunchConfig::*nameOf) {
     const KernelTable& kernels = query.trace.kernels;
     GroupedValues durations;
-    for (uint32_t row = 0; row < kernels.size(); ++row) {
-        if (!query.includes(kernels.startNs[row], kernels.endNs[row])) continue;
-        durations.add(query.trace.launchConfigs[kernels.config[row]].*nameOf,
-                      kernels.endNs[row] - kernels.startNs[row]);
-    }
+    for (uint32_t row = 0; row < kernels.size(); ++row)
+        durations.addTime(query.trace.launchConfigs[kernels.config[row]].*nameOf, query,
+                          kernels.startNs[row], kernels.endNs[row]);
     std::vector<SummaryRow> rows;
     for (GroupedValues::Group& group : durations.groups()) {
         const std::string name(query.trace.strings.at(static_cast<StringIndex>(group.key)));
-        rows.push_back({statisticsOf(group.values), {name}, name});
+        rows.push_back({group, {name}, name});
     }
     return summaryTable({.labelColumns = {"Name"}}, std::move(rows));
 }
