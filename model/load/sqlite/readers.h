@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 
 #include "model/load/sqlite/FileStrings.h"
@@ -19,6 +20,11 @@ struct FileDirectory {
     std::unordered_map<int64_t, uint32_t> stacks;  ///< As the builder gave them out, by their id.
 
     explicit FileDirectory(TraceBuilder& builder) : strings(builder), identities(builder) {}
+    /// The Python stack of that number; `noIndex` if there is none.
+    uint32_t stack(std::optional<int64_t> id) const {
+        const auto found = id ? stacks.find(*id) : stacks.end();
+        return found == stacks.end() ? noIndex : found->second;
+    }
 };
 
 // Each gives the builder the events of one table of the file, in the order of the file, and counts
