@@ -136,8 +136,8 @@ StateNames::StateNames(Trace& trace) {
 
 std::vector<StateLanes> collectStateLanes(const Trace& trace, const StateNames& names,
                                           StringIndex busy, const std::stop_token& stop) {
+    if (trace.cpuStates.size() == 0) return {};
     std::vector<StateLanes> lanes(trace.threads.size());
-    if (trace.cpuStates.size() == 0) return lanes;
     std::vector<StateWork> work;
     work.reserve(trace.threads.size());
     for (size_t thread = 0; thread < trace.threads.size(); ++thread)
@@ -153,9 +153,8 @@ std::vector<StateLanes> collectStateLanes(const Trace& trace, const StateNames& 
         into.droppedCalls = from.states.droppedCount() + from.calls.droppedCount();
         into.stacks = from.flame.build();
         into.droppedFrames = from.flame.droppedCount();
-        into.running = Lane(trace.memory.get());
-        if (std::vector<Lane> running = from.running.build(); !running.empty())
-            into.running = std::move(running.front());
+        into.running = from.running.build();
+        if (into.running.size() > 1) into.running.resize(1);
     }
     return lanes;
 }

@@ -82,7 +82,7 @@ DomainLanes lanesOf(StringIndex domain, DomainWork& work) {
     return lanes;
 }
 
-ThreadLanes lanesOf(const Trace& trace, ThreadWork& work, StringIndex busy,
+ThreadLanes lanesOf(const Trace& trace, ThreadWork work, StateLanes states, StringIndex busy,
                     const std::stop_token& stop) {
     ThreadLanes lanes;
     lanes.count = work.count;
@@ -99,12 +99,17 @@ ThreadLanes lanesOf(const Trace& trace, ThreadWork& work, StringIndex busy,
         lanes.domains.push_back(lanesOf(domain, work.domains.at(domain)));
     lanes.calls = work.calls.build();
     lanes.droppedCalls = work.calls.droppedCount();
+    lanes.states = std::move(states);
     std::vector<const Lane*> all;
     if (!lanes.calls.empty())
         for (const Lane& lane : lanes.calls) all.push_back(&lane);
     else if (!lanes.domains.empty())
         for (const Lane& lane : lanes.domains.back().lanes) all.push_back(&lane);
-    lanes.busy = unionOf(all, busy, SliceCategory::Busy, stop);
+    // Of a thread that called nothing it shows when it ran.
+    if (lanes.count == 0 && !lanes.states.running.empty())
+        lanes.busy = std::move(lanes.states.running);
+    else
+        lanes.busy.push_back(unionOf(all, busy, SliceCategory::Busy, stop));
     return lanes;
 }
 
@@ -113,18 +118,18 @@ ThreadLanes lanesOf(const Trace& trace, ThreadWork& work, StringIndex busy,
 std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names,
                                             StringIndex busy, const std::stop_token& stop) {
     std::vector<ThreadWork> work;
+    work.reserve(trace.threads.size());
     for (size_t thread = 0; thread < trace.threads.size(); ++thread)
         work.emplace_back(trace.memory.get());
     collectCalls(trace, work, stop);
     collectRanges(trace, work, stop);
     std::vector<ThreadLanes> lanes;
+    lanes.reserve(work.size());
     std::vector<StateLanes> states = collectStateLanes(trace, names, busy, stop);
-    for (size_t thread = 0; thread < work.size(); ++thread) {
-        lanes.push_back(lanesOf(trace, work[thread], busy, stop));
-        lanes.back().states = std::move(states[thread]);
-        // Of a thread that called nothing it shows when it ran.
-        if (lanes.back().count == 0) lanes.back().busy = std::move(lanes.back().states.running);
-    }
+    states.resize(work.size());
+    for (size_t thread = 0; thread < work.size(); ++thread)
+        lanes.push_back(
+            lanesOf(trace, std::move(work[thread]), std::move(states[thread]), busy, stop));
     return lanes;
 }
 

@@ -21,9 +21,9 @@ struct DomainLanes {
 
 /// What a thread was seen to do, and where it stood.
 struct StateLanes {
-    std::vector<Lane> states;  ///< What it did, and below that calls that it waited in.
-    std::vector<Lane> stacks;  ///< A flame: a function called by another below that.
-    Lane running;              ///< When it ran.
+    std::vector<Lane> states;   ///< What it did, and below that calls that it waited in.
+    std::vector<Lane> stacks;   ///< A flame: a function called by another below that.
+    std::vector<Lane> running;  ///< When it ran; one lane, or none if it did not.
     uint32_t droppedCalls = 0, droppedFrames = 0;
     bool isWorthShowing = false;  ///< It ran, or stood in a function.
 };
@@ -37,8 +37,8 @@ struct ThreadLanes {
     StateLanes states;
     uint64_t count = 0;  ///< Of calls and ranges.
     /// When the thread was in the CUDA API; when in a range of its last domain, if it made no
-    /// calls.
-    Lane busy;
+    /// calls; when it ran, if it called nothing. One lane.
+    std::vector<Lane> busy;
 };
 
 /// What slices of states are called; made before lanes are, since strings must not grow meanwhile.
@@ -53,7 +53,8 @@ class StateNames {
     std::array<StringIndex, threadStateCount * 2> names_{};
 };
 
-/// The states of all threads; see `StateLanes`. O(rows, and frames of their stacks).
+/// The states of all threads; see `StateLanes`. None where nobody looked at any. O(rows, and frames
+/// of their stacks).
 std::vector<StateLanes> collectStateLanes(const Trace& trace, const StateNames& names,
                                           StringIndex busy, const std::stop_token& stop);
 

@@ -69,7 +69,7 @@ std::string subtitleOf(const Trace& trace, const CounterSeries& series) {
     const bool namesProcess =
         series.gpu != noIndex && series.process != noIndex && trace.processes.size() > 1;
     if (namesProcess) text = processSubtitle(trace.processes[series.process]) + ", ";
-    return text + greatestText(series);
+    return text + greatestText(series, trace.timelineRange());
 }
 
 /// What both directions of a link or device are called together.
@@ -84,12 +84,11 @@ std::string pairTitle(const CounterSeries& series) {
 
 /// "↑ 91.9 GB/s, ↓ 85.7 GB/s": the greatest values, the upper one first. Short, as names have
 /// little room; only of a disk the arrows would not say which is which.
-std::string pairSubtitle(const CounterSeries& upper, const CounterSeries& lower) {
-    return startsWith(upper, "disk.")
-               ? fmt::format("read {}, written {}", shortGreatestText(upper),
-                             shortGreatestText(lower))
-               : fmt::format("\u2191 {}, \u2193 {}", shortGreatestText(upper),
-                             shortGreatestText(lower));
+std::string pairSubtitle(const CounterSeries& upper, const CounterSeries& lower, TimeRange within) {
+    const std::string ofUpper = shortGreatestText(upper, within);
+    const std::string ofLower = shortGreatestText(lower, within);
+    return startsWith(upper, "disk.") ? fmt::format("read {}, written {}", ofUpper, ofLower)
+                                      : fmt::format("\u2191 {}, \u2193 {}", ofUpper, ofLower);
 }
 
 std::string titleOf(const CounterSeries& series) {
@@ -121,9 +120,9 @@ Lane laneOfFlags(Trace& trace, uint32_t counter) {
 uint32_t addCounter(Trace& trace, const CounterPairs& pairs, uint32_t counter, uint32_t parent) {
     const CounterSeries& series = trace.counters[counter];
     if (const uint32_t lower = pairs.lowerOf[counter]; lower != noIndex) {
-        const uint32_t track =
-            addTrack(trace, TrackKind::Counter, counter, static_cast<int32_t>(parent),
-                     pairTitle(series), pairSubtitle(series, trace.counters[lower]));
+        const uint32_t track = addTrack(
+            trace, TrackKind::Counter, counter, static_cast<int32_t>(parent), pairTitle(series),
+            pairSubtitle(series, trace.counters[lower], trace.timelineRange()));
         trace.tracks[track].lanes.resize(2);
         return track;
     }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "model/build/TrackBuilding.h"
+#include "model/trace/callWord.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope {
@@ -41,7 +42,7 @@ void addStateTracks(Trace& trace, uint32_t thread, int32_t parent, StateLanes& w
 }
 
 void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolded,
-                     ThreadLanes& work) {
+                     std::string_view callsTitle, ThreadLanes& work) {
     const Thread& info = trace.threads[thread];
     const std::string number = fmt::format("TID {}", info.tid);
     const uint32_t threadTrack =
@@ -53,12 +54,13 @@ void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolde
 
     for (DomainLanes& domain : work.domains) addDomainTrack(trace, thread, own, domain);
     if (!work.calls.empty()) {
-        const uint32_t track = addTrack(trace, TrackKind::ThreadApi, thread, own, "CUDA API");
+        const uint32_t track =
+            addTrack(trace, TrackKind::ThreadApi, thread, own, std::string(callsTitle));
         trace.tracks[track].lanes = std::move(work.calls);
         noteDropped(trace, track, work.droppedCalls);
     }
     addStateTracks(trace, thread, own, work.states);
-    trace.tracks[threadTrack].lanes.push_back(std::move(work.busy));
+    trace.tracks[threadTrack].lanes = std::move(work.busy);
 }
 
 /// Processes by rank, those without one after them as the file lists them.
@@ -82,6 +84,7 @@ void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex b
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
         if (work[thread].count > 0 || work[thread].states.isWorthShowing)
             threadsOf[trace.threads[thread].process].push_back(thread);
+    const std::string callsTitle = fmt::format("{} API", callWord(trace));
     for (const uint32_t process : orderedProcesses(trace)) {
         std::vector<uint32_t>& threads = threadsOf[process];
         if (threads.empty() && !processHasOtherTracks(trace, process)) continue;
@@ -96,7 +99,7 @@ void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex b
         for (size_t i = 0; i < threads.size(); ++i) {
             threadTracks.push_back(trace.tracks.size());
             addThreadTracks(trace, threads[i], static_cast<int32_t>(processTrack),
-                            i >= unfoldedThreads, work[threads[i]]);
+                            i >= unfoldedThreads, callsTitle, work[threads[i]]);
         }
         addEventTracks(trace, TrackKind::ProcessEvents, process, processTrack);
         addCounterTracks(trace, noIndex, process, processTrack);

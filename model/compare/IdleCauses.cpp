@@ -7,6 +7,7 @@
 #include <map>
 
 #include "model/compare/WorkerTimeline.h"
+#include "model/trace/callWord.h"
 #include "model/trace/categories.h"
 
 namespace lanescope::compare {
@@ -31,7 +32,8 @@ IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps,
       worker_(workerOf(steps)),
       contributors_(contributors),
       gaps_(trace_.memory.get()),
-      words_(run.trace) {
+      words_(run.trace),
+      outsideCalls_(fmt::format("outside {} calls", callWord(run.trace))) {
     findGaps(work);
     findThreads(work);
     findBatchCopies(steps, work);
@@ -167,7 +169,7 @@ Stretches IdleCauses::queuedGaps() const {
 Stretches IdleCauses::dataLoading() {
     Stretches claims = noStretches();
     const std::string inRange = "in a range of data loading";
-    const std::string beforeCopy = "outside CUDA calls before the copy of the batch";
+    const std::string beforeCopy = outsideCalls_ + " before the copy of the batch";
     for (const uint32_t thread : threads_)
         for (const Stretch& open : run_.paths.of(thread))
             if (run_.paths.isDataLoading(open.label))
@@ -247,7 +249,7 @@ void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Stretches& clai
         pieces.push_back({startNs, endNs, callKey(name, where, known)});
     });
     for (const Stretch& piece : without(gaps, calls))
-        addStates(thread, {piece.startNs, piece.endNs}, "outside CUDA calls" + where, pieces);
+        addStates(thread, {piece.startNs, piece.endNs}, outsideCalls_ + where, pieces);
     addByPath(thread, withoutOverlaps(std::move(pieces)), claims);
 }
 

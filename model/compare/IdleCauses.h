@@ -72,6 +72,7 @@ class IdleCauses {
     LargeVector<Gap> gaps_;
     std::set<const GpuWork*> batchCopies_;
     StateWords words_;
+    const std::string outsideCalls_;  ///< "outside CUDA calls".
     std::map<std::string, uint32_t> nameKeys_;
     std::vector<std::string> names_;  ///< By key.
     std::set<uint32_t> allocationKeys_;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/trace/StackFilter.h"
+#include "model/trace/kinds/StackFilter.h"
 #include "model/values/lowerCase.h"
 
 namespace lanescope {

@@ -4,34 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 #include <string>
 
 #include "model/export/jsonText.h"
+#include "model/trace/communicatorId.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/openRanges.h"
 #include "model/trace/rangeDomains.h"
+#include "model/trace/torchNames.h"
 
 namespace lanescope {
 
 namespace {
 
 constexpr size_t pieceSize = 64 * 1024;
-
-/// A type of elements as NCCL and as PyTorch calls it.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> elementTypes{{
-    {"float32", "Float"},
-    {"bfloat16", "BFloat16"},
-    {"float16", "Half"},
-    {"float64", "Double"},
-    {"int32", "Int"},
-    {"int64", "Long"},
-    {"int16", "Short"},
-    {"int8", "Char"},
-    {"uint8", "Byte"},
-}};
 
 /// "allreduce" of "AllReduce".
 std::string torchName(std::string_view operation) {
@@ -42,24 +30,9 @@ std::string torchName(std::string_view operation) {
 }
 
 std::string torchType(std::string_view type) {
-    for (const auto& [nccl, torch] : elementTypes)
-        if (type == nccl) return std::string(torch);
+    for (const ElementType& each : elementTypes)
+        if (type == each.nccl) return std::string(each.torch);
     return std::string(type);
-}
-
-std::string_view syncName(SyncType type) {
-    switch (type) {
-        case SyncType::Event:
-            return "Event Sync";
-        case SyncType::StreamWaitEvent:
-            return "Stream Wait Event";
-        case SyncType::Stream:
-            return "Stream Sync";
-        case SyncType::Context:
-        case SyncType::Unknown:
-            break;
-    }
-    return "Context Sync";
 }
 
 /// Writes one event after the other; stops once the sink wants no more.
@@ -196,9 +169,11 @@ class Writer {
         if (facts.peer >= 0)
             list +=
                 fmt::format(R"(, "{} Rank": {})", operation == "Send" ? "Dst" : "Src", facts.peer);
-        return list + fmt::format(R"(, "Process Group Name": "{:#x}", )"
-                                  R"("Process Group Description": {})",
-                                  nccl.communicator[call], text(facts.communicatorName));
+        if (nccl.communicator[call] != 0)
+            list += fmt::format(R"(, "Process Group Name": "{}")",
+                                communicatorId(nccl.communicator[call]));
+        return list +
+               fmt::format(R"(, "Process Group Description": {})", text(facts.communicatorName));
     }
 
     void writeCalls() {
@@ -302,13 +277,13 @@ class Writer {
             if (syncs.process[row] != process_ || syncs.stream[row] == noIndex) continue;
             const Stream& stream = trace_.streams[syncs.stream[row]];
             event({"cuda_sync",
-                   fmt::format("\"{}\"", syncName(syncs.type[row])),
+                   fmt::format("\"{}\"", torchName(syncs.type[row])),
                    trace_.gpus[stream.gpu].id,
                    stream.streamId,
                    {syncs.startNs[row], syncs.endNs[row]}},
                   fmt::format(R"("cuda_sync_kind": "{}", "stream": {}, "correlation": {}, )"
                               R"("device": {}, "context": {})",
-                              syncName(syncs.type[row]), stream.streamId, syncs.correlation[row],
+                              torchName(syncs.type[row]), stream.streamId, syncs.correlation[row],
                               trace_.gpus[stream.gpu].id, stream.contextId));
         }
     }

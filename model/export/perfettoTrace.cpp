@@ -13,7 +13,9 @@
 #include "model/export/jsonText.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "model/trace/kinds/ncclDetails.h"
 #include "model/trace/rangeDomains.h"
+#include "model/trace/torchNames.h"
 
 namespace lanescope {
 
@@ -272,7 +274,7 @@ class Writer {
         return {"gpu_memset", fmt::format("Memset ({})", longName(trace_.memsets.memory[row]))};
     }
     Shown shown(kinds::Sync, uint32_t row, Arguments& arguments) {
-        const std::string wait = waitName(trace_.syncs.type[row]);
+        const std::string wait(torchName(trace_.syncs.type[row]));
         arguments.add("cuda_sync_kind", wait);
         addPlace(EventRef(EventKind::Sync, row), arguments);
         return {"cuda_sync", wait};
@@ -288,7 +290,7 @@ class Writer {
         const std::string_view domain = text(trace_.nvtx.domain[row]);
         if (trace_.nvtx.payload[row] != 0)
             arguments.add(domain == operatorDomain ? "Input Dims" : "payload",
-                          text(trace_.nvtx.payload[row]));
+                          payloadText(trace_, row));
         const std::string_view category = domain == annotationDomain ? "user_annotation"
                                           : domain == operatorDomain ? "cpu_op"
                                           : domain == pythonDomain   ? "python_function"
@@ -310,21 +312,6 @@ class Writer {
         Arguments arguments(packets_);
         const Shown what = shownOf(event, arguments);
         packets_.begin(track, trace_.rangeOf(event).startNs, what.category, what.name, arguments);
-    }
-
-    static std::string waitName(SyncType type) {
-        switch (type) {
-            case SyncType::Event:
-                return "Event Sync";
-            case SyncType::StreamWaitEvent:
-                return "Stream Wait Event";
-            case SyncType::Stream:
-                return "Stream Sync";
-            case SyncType::Context:
-            case SyncType::Unknown:
-                break;
-        }
-        return "Context Sync";
     }
 
     const Trace& trace_;

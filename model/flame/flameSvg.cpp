@@ -10,6 +10,7 @@
 #include "model/format/Fnv1a.h"
 #include "model/format/utf8.h"
 #include "model/values/formatValue.h"
+#include "model/values/markupText.h"
 
 namespace lanescope {
 
@@ -20,30 +21,6 @@ constexpr double rowHeight = 18;
 constexpr double head = 26;
 constexpr double letter = 6.6;  ///< Of the font below, about.
 constexpr double narrowest = 0.33;
-
-/// As text of XML, which has no control characters.
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (const char each : validUtf8(text)) {
-        switch (each) {
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '"':
-                result += "&quot;";
-                break;
-            default:
-                result += static_cast<unsigned char>(each) < 0x20 ? ' ' : each;
-        }
-    }
-    return result;
-}
 
 /// The first letters, so many bytes at most; no letter is cut.
 std::string_view firstOf(std::string_view text, size_t bytes) {
@@ -80,7 +57,7 @@ class Writer {
             "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
             "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n"
             "<text x=\"6\" y=\"17\" font-weight=\"bold\">{2}</text>\n",
-            width, height, escaped(title)));
+            width, height, markupEscaped(title)));
         writeRows();
         sink_("</svg>\n");
     }
@@ -121,14 +98,15 @@ class Writer {
         std::string text = fmt::format(
             "<g><title>{}: {} ({:.1f} %)</title><rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" "
             "height=\"{}\" fill=\"{}\"/>",
-            escaped(tree_.nameOf(index)), formatDuration(node.totalNs), 100 * share(node.totalNs),
-            x, y, wide > 1 ? wide - 0.5 : wide, rowHeight - 1, colorOf(tree_, index));
+            markupEscaped(tree_.nameOf(index)), formatDuration(node.totalNs),
+            100 * share(node.totalNs), x, y, wide > 1 ? wide - 0.5 : wide, rowHeight - 1,
+            colorOf(tree_, index));
         const auto letters = static_cast<size_t>(wide / letter);
         if (letters >= 3) {
             const std::string valid = validUtf8(tree_.nameOf(index));
             const std::string_view shown = firstOf(valid, letters);
-            text +=
-                fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>", x + 3, y + 13, escaped(shown));
+            text += fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>", x + 3, y + 13,
+                                markupEscaped(shown));
         }
         return sink_(text + "</g>\n");
     }

@@ -364,7 +364,7 @@ class TraceBounds {
         if (trace_.sums.tracks.size() != trace_.tracks.size()) return false;
         for (size_t track = 0; track < trace_.tracks.size(); ++track) {
             TrackSums& sums = trace_.sums.tracks[track];
-            if (sums.lanes.size() != trace_.tracks[track].lanes.size() ||
+            if ((!sums.lanes.empty() && sums.lanes.size() != trace_.tracks[track].lanes.size()) ||
                 sums.busy.timeNs.size() != sums.busy.busyNs.size())
                 return false;
             sums.busy.timeNs.bound(-greatestTimeNs, greatestTimeNs);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "model/query/harden.h"
+#include "model/trace/communicatorId.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope {
@@ -28,6 +29,11 @@ bool isTimeColumn(std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+/// The numbers of these are names: they are written as everywhere else.
+bool isCommunicatorColumn(const char* name) {
+    return name != nullptr && std::string_view(name) == "communicator";
+}
+
 std::string blobText(const void* data, int bytes) {
     std::string text = "x'";
     const auto* from = static_cast<const unsigned char*>(data);
@@ -38,8 +44,12 @@ std::string blobText(const void* data, int bytes) {
 
 Cell cellOf(sqlite3_stmt* statement, int column) {
     switch (sqlite3_column_type(statement, column)) {
-        case SQLITE_INTEGER:
-            return static_cast<int64_t>(sqlite3_column_int64(statement, column));
+        case SQLITE_INTEGER: {
+            const auto number = static_cast<int64_t>(sqlite3_column_int64(statement, column));
+            if (isCommunicatorColumn(sqlite3_column_name(statement, column)))
+                return communicatorId(static_cast<uint64_t>(number));
+            return number;
+        }
         case SQLITE_FLOAT:
             return sqlite3_column_double(statement, column);
         case SQLITE_TEXT: {

@@ -33,7 +33,8 @@ class TraceQuery {
                                    const LoadProgress& progress = {});
 
     /// Runs one statement. Columns called `start`, `startNs`, `end`, `endNs` or `timestamp` are
-    /// times; of columns of one name the second is called `name_2`. Texts are as they stand in the
+    /// times, one called `communicator` holds names (`communicatorId`); of columns of one name the
+    /// second is called `name_2`. Texts are as they stand in the
     /// file. Blocks up to `limits.time`.
     Result<QueryResult, QueryError> run(std::string_view sql, const QueryLimits& limits = {},
                                         const QueryProgress& progress = {}) const;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/search/NamePattern.h"
-#include "model/trace/StackFilter.h"
+#include "model/trace/kinds/StackFilter.h"
 
 namespace lanescope {
 

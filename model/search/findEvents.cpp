@@ -9,7 +9,6 @@
 
 #include "model/search/NameTests.h"
 #include "model/trace/kinds/allKinds.h"
-#include "model/trace/kinds/workStacks.h"
 
 namespace lanescope {
 
@@ -196,9 +195,8 @@ class Search {
         return [this, scan = std::move(scan)](uint32_t first, uint32_t count,
                                               std::vector<uint32_t>& rows) {
             scan(first, count, rows);
-            std::erase_if(rows, [&](uint32_t row) {
-                return !stacks_.holds(pythonPlace(trace_, EventRef(Kind::kind, row)).stack);
-            });
+            std::erase_if(rows,
+                          [&](uint32_t row) { return !stacks_.holds(EventRef(Kind::kind, row)); });
         };
     }
 
@@ -229,7 +227,7 @@ class Search {
     const TimeRange range_;
     NameTests tests_;
     StackFilter stacks_;
-    std::vector<uint32_t> ncclCalls_;     ///< Rows of ranges that are hits by what NCCL told.
+    std::vector<uint32_t> ncclCalls_;  ///< Rows of ranges that are hits by what NCCL told.
     std::vector<HitSource> sources_;
 };
 

@@ -22,9 +22,10 @@ TraceSums buildTraceSums(const Trace& trace, unsigned threads, const std::stop_t
     Tasks tasks;
     for (const Track& track : trace.tracks) {
         TrackSums& ofTrack = sums.tracks.emplace_back();
-        ofTrack.lanes.resize(track.lanes.size());
         if (!holdsEvents(track.kind)) continue;
-        for (size_t lane = 0; lane < track.lanes.size(); ++lane)
+        if (std::ranges::any_of(track.lanes, [](const Lane& lane) { return needsSums(lane); }))
+            ofTrack.lanes.resize(track.lanes.size());
+        for (size_t lane = 0; lane < ofTrack.lanes.size(); ++lane)
             tasks.emplace_back(
                 [&trace, &stop, &sums = ofTrack.lanes[lane], &slices = track.lanes[lane]] {
                     sums = buildLaneSums(trace, slices, stop);

@@ -127,7 +127,7 @@ class LaneSummer {
 
     LaneSums run(const std::stop_token& stop) {
         // A lane of one leaf is looked at slice by slice anyway.
-        if (lane_.size() <= LaneSums::leafSize) return {};
+        if (!needsSums(lane_)) return {};
         for (size_t level = 0; level < levels_.count(); ++level)
             for (size_t block = 0; block < levels_[level].blockCount; ++block) {
                 if (stop.stop_requested()) return {};
@@ -208,6 +208,10 @@ void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t en
             table.add(keyOf(trace, events[index], names[index]),
                       sumsOf(durationsNs[index], bytesOf(trace, events[index]).value_or(0)));
     }
+}
+
+bool needsSums(const Lane& lane) {
+    return lane.size() > LaneSums::leafSize;
 }
 
 LaneSums buildLaneSums(const Trace& trace, const Lane& lane, const std::stop_token& stop) {

@@ -19,7 +19,10 @@ Sums sumsOfSlice(const Trace& trace, const Lane& lane, uint32_t slice, TimeRange
 /// Adds the whole slices `[first, end)` one by one. O(slices).
 void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t end, SumTable& table);
 
-/// Sums up a whole lane; only a part if stopped. O(n).
+/// Whether a lane has so many slices that sums spare looking at them. O(1).
+bool needsSums(const Lane& lane);
+
+/// Sums up a whole lane, of one that needs none nothing; only a part if stopped. O(n).
 LaneSums buildLaneSums(const Trace& trace, const Lane& lane, const std::stop_token& stop = {});
 
 /// Adds the whole slices `[first, end)` with the help of `sums`, which are those of the lane:

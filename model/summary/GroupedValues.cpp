@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/summary/GroupedValues.h"
 
+#include "model/values/Statistics.h"
+
 namespace lanescope {
 
-void GroupedValues::add(uint64_t key, int64_t value) {
+void GroupedValues::addTime(uint64_t key, const ReportQuery& query, int64_t startNs,
+                            int64_t endNs) {
+    if (query.includes(startNs, endNs)) add(key, endNs - startNs, query.timeWithin(startNs, endNs));
+}
+
+void GroupedValues::add(uint64_t key, int64_t value, int64_t counted) {
     if (groups_.empty() || groups_[last_].key != key) {
         const auto [place, isNew] = groupOf_.try_emplace(key, groups_.size());
-        if (isNew) groups_.push_back({key, {}});
+        if (isNew) groups_.push_back({key});
         last_ = place->second;
     }
-    groups_[last_].values.push_back(value);
+    Group& group = groups_[last_];
+    group.values.push_back(value);
+    group.total = saturatingSum(group.total, counted);
+    if (counted != value) ++group.cut;
 }
 
 }  // namespace lanescope

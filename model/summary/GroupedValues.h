@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "model/summary/Report.h"
 #include "model/values/MixedMap.h"
 
 namespace lanescope {
@@ -15,11 +16,15 @@ class GroupedValues {
   public:
     struct Group {
         uint64_t key = 0;
-        std::vector<int64_t> values;
+        std::vector<int64_t> values = {};
+        int64_t total = 0;  ///< Of the values; of times what lies in the range that is asked for.
+        int64_t cut = 0;    ///< How many times reach beyond that range.
     };
 
     /// O(1).
-    void add(uint64_t key, int64_t value);
+    void add(uint64_t key, int64_t value) { add(key, value, value); }
+    /// The time from `startNs` to `endNs`, if it counts for the query. O(1).
+    void addTime(uint64_t key, const ReportQuery& query, int64_t startNs, int64_t endNs);
     /// In the order in which the keys first came. Open to be reordered by the statistics.
     std::span<Group> groups() { return groups_; }
 
@@ -30,6 +35,9 @@ class GroupedValues {
     static uint32_t low(uint64_t key) { return static_cast<uint32_t>(key); }
 
   private:
+    /// `counted` is what of the value counts for the total.
+    void add(uint64_t key, int64_t value, int64_t counted);
+
     MixedMap<uint64_t, uint32_t> groupOf_;
     std::vector<Group> groups_;
     uint32_t last_ = 0;  // runs of one key are common, and then nothing is looked up

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,6 +27,11 @@ struct ReportQuery {
         if (!range) return true;
         return startNs < range->endNs &&
                (endNs > range->startNs || (startNs == endNs && startNs >= range->startNs));
+    }
+    /// What of an event that counts lies in the range.
+    int64_t timeWithin(int64_t startNs, int64_t endNs) const {
+        if (!range) return endNs - startNs;
+        return std::min(endNs, range->endNs) - std::max(startNs, range->startNs);
     }
 };
 

@@ -10,14 +10,12 @@ namespace {
 ReportTable apiSummary(const ReportQuery& query) {
     const ApiTable& calls = query.trace.apiCalls;
     GroupedValues durations;
-    for (uint32_t row = 0; row < calls.size(); ++row) {
-        if (!query.includes(calls.startNs[row], calls.endNs[row])) continue;
-        durations.add(calls.name[row], calls.endNs[row] - calls.startNs[row]);
-    }
+    for (uint32_t row = 0; row < calls.size(); ++row)
+        durations.addTime(calls.name[row], query, calls.startNs[row], calls.endNs[row]);
     std::vector<SummaryRow> rows;
     for (GroupedValues::Group& group : durations.groups()) {
         const std::string name(query.trace.strings.at(static_cast<StringIndex>(group.key)));
-        rows.push_back({statisticsOf(group.values), {name}, name});
+        rows.push_back({group, {name}, name});
     }
     return summaryTable({.countColumn = "Num Calls", .labelColumns = {"Name"}}, std::move(rows));
 }

@@ -38,15 +38,13 @@ ReportTable summaryByName(const ReportQuery& query, NameOf nameOf) {
     const KernelTable& kernels = query.trace.kernels;
     const KernelNames names = namesOf(query.trace, nameOf);
     GroupedValues durations;
-    for (uint32_t row = 0; row < kernels.size(); ++row) {
-        if (!query.includes(kernels.startNs[row], kernels.endNs[row])) continue;
-        durations.add(names.numberOf[kernels.config[row]],
-                      kernels.endNs[row] - kernels.startNs[row]);
-    }
+    for (uint32_t row = 0; row < kernels.size(); ++row)
+        durations.addTime(names.numberOf[kernels.config[row]], query, kernels.startNs[row],
+                          kernels.endNs[row]);
     std::vector<SummaryRow> rows;
     for (GroupedValues::Group& group : durations.groups()) {
         const std::string name(names.names[group.key]);
-        rows.push_back({statisticsOf(group.values), {name}, name});
+        rows.push_back({group, {name}, name});
     }
     return summaryTable({.labelColumns = {"Name"}}, std::move(rows));
 }

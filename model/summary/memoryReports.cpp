@@ -16,13 +16,12 @@ std::vector<SummaryRow> rowsByOperation(GroupedValues& values) {
     std::vector<SummaryRow> rows;
     for (GroupedValues::Group& group : values.groups()) {
         if (group.key == memsetKey) {
-            rows.push_back({statisticsOf(group.values), {"[CUDA memset]"}, "memset"});
+            rows.push_back({group, {"[CUDA memset]"}, "memset"});
             continue;
         }
         const auto kind = static_cast<MemcpyKind>(group.key);
-        rows.push_back({statisticsOf(group.values),
-                        {fmt::format("[CUDA memcpy {}]", longName(kind))},
-                        searchName(kind)});
+        rows.push_back(
+            {group, {fmt::format("[CUDA memcpy {}]", longName(kind))}, searchName(kind)});
     }
     return rows;
 }
@@ -46,7 +45,7 @@ void forEachOperation(const ReportQuery& query, Add add) {
 ReportTable memoryTimeSummary(const ReportQuery& query) {
     GroupedValues durations;
     forEachOperation(query, [&](uint64_t key, int64_t startNs, int64_t endNs, int64_t) {
-        durations.add(key, endNs - startNs);
+        durations.addTime(key, query, startNs, endNs);
     });
     return summaryTable({.countColumn = "Count", .labelColumns = {"Operation"}},
                         rowsByOperation(durations));

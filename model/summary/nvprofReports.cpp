@@ -9,6 +9,7 @@
 
 #include "model/summary/gpuListing.h"
 #include "model/summary/reportList.h"
+#include "model/summary/summaryTable.h"
 #include "model/values/Statistics.h"
 
 namespace lanescope {
@@ -33,33 +34,48 @@ std::string memoryName(MemoryKind kind) {
     return kind == MemoryKind::Unknown ? "-" : std::string(longName(kind));
 }
 
-/// The figures of one name while they grow.
+/// The figures of one name while they grow: of whole events, but for the total, which is of what of
+/// them lies in the range.
 struct Tally {
-    int64_t calls = 0, totalNs = 0;
+    int64_t calls = 0, totalNs = 0, wholeNs = 0, cut = 0;
     int64_t leastNs = 0, mostNs = 0;
 
-    void add(int64_t ns) {
-        leastNs = calls == 0 ? ns : std::min(leastNs, ns);
-        mostNs = std::max(mostNs, ns);
-        totalNs = saturatingSum(totalNs, ns);
-        ++calls;
+    void add(const ReportQuery& query, int64_t startNs, int64_t endNs) {
+        if (!query.includes(startNs, endNs)) return;
+        const int64_t ns = endNs - startNs, withinNs = query.timeWithin(startNs, endNs);
+        add({1, withinNs, ns, withinNs < ns ? 1 : 0, ns, ns});
+    }
+    void add(const Tally& more) {
+        if (more.calls == 0) return;
+        leastNs = calls == 0 ? more.leastNs : std::min(leastNs, more.leastNs);
+        mostNs = std::max(mostNs, more.mostNs);
+        totalNs = saturatingSum(totalNs, more.totalNs);
+        wholeNs = saturatingSum(wholeNs, more.wholeNs);
+        calls += more.calls;
+        cut += more.cut;
     }
 };
 using Tallies = std::map<std::string, Tally>;
 
-void addSection(ReportTable& table, const char* type, const Tallies& tallies) {
+/// Adds the rows of a section; how many of its events reach beyond the range.
+int64_t addSection(ReportTable& table, const char* type, const Tallies& tallies) {
     double whole = 0;
+    int64_t cut = 0;
     std::vector<std::pair<std::string, Tally>> sorted(tallies.begin(), tallies.end());
-    for (const auto& [name, tally] : sorted) whole += static_cast<double>(tally.totalNs);
+    for (const auto& [name, tally] : sorted) {
+        whole += static_cast<double>(tally.totalNs);
+        cut += tally.cut;
+    }
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
         return a.second.totalNs > b.second.totalNs;
     });
     for (const auto& [name, tally] : sorted) {
         const double share = whole > 0 ? 100 * static_cast<double>(tally.totalNs) / whole : 0;
-        const double mean = static_cast<double>(tally.totalNs) / static_cast<double>(tally.calls);
+        const double mean = static_cast<double>(tally.wholeNs) / static_cast<double>(tally.calls);
         table.rows.push_back({std::string(type), share, tally.totalNs, tally.calls, mean,
                               tally.leastNs, tally.mostNs, name});
     }
+    return cut;
 }
 
 Tallies gpuActivities(const ReportQuery& query) {
@@ -67,26 +83,20 @@ Tallies gpuActivities(const ReportQuery& query) {
     Tallies tallies;
     std::vector<Tally> ofConfig(trace.launchConfigs.size());
     for (uint32_t row = 0; row < trace.kernels.size(); ++row)
-        if (query.includes(trace.kernels.startNs[row], trace.kernels.endNs[row]))
-            ofConfig[trace.kernels.config[row]].add(trace.kernels.endNs[row] -
-                                                    trace.kernels.startNs[row]);
-    for (size_t config = 0; config < ofConfig.size(); ++config) {
-        const Tally& more = ofConfig[config];
-        if (more.calls == 0) continue;
-        Tally& tally =
-            tallies[std::string(trace.strings.at(trace.launchConfigs[config].demangledName))];
-        tally.leastNs = tally.calls == 0 ? more.leastNs : std::min(tally.leastNs, more.leastNs);
-        tally.mostNs = std::max(tally.mostNs, more.mostNs);
-        tally.totalNs = saturatingSum(tally.totalNs, more.totalNs);
-        tally.calls += more.calls;
-    }
+        ofConfig[trace.kernels.config[row]].add(query, trace.kernels.startNs[row],
+                                                trace.kernels.endNs[row]);
+    for (size_t config = 0; config < ofConfig.size(); ++config)
+        if (ofConfig[config].calls > 0)
+            tallies[std::string(trace.strings.at(trace.launchConfigs[config].demangledName))].add(
+                ofConfig[config]);
+    const auto take = [&](std::string name, const auto& table, uint32_t row) {
+        if (query.includes(table.startNs[row], table.endNs[row]))
+            tallies[std::move(name)].add(query, table.startNs[row], table.endNs[row]);
+    };
     for (uint32_t row = 0; row < trace.memcpys.size(); ++row)
-        if (query.includes(trace.memcpys.startNs[row], trace.memcpys.endNs[row]))
-            tallies[copyName(trace.memcpys.kind[row])].add(trace.memcpys.endNs[row] -
-                                                           trace.memcpys.startNs[row]);
+        take(copyName(trace.memcpys.kind[row]), trace.memcpys, row);
     for (uint32_t row = 0; row < trace.memsets.size(); ++row)
-        if (query.includes(trace.memsets.startNs[row], trace.memsets.endNs[row]))
-            tallies["[CUDA memset]"].add(trace.memsets.endNs[row] - trace.memsets.startNs[row]);
+        take("[CUDA memset]", trace.memsets, row);
     return tallies;
 }
 
@@ -94,11 +104,10 @@ Tallies apiCalls(const ReportQuery& query) {
     const ApiTable& calls = query.trace.apiCalls;
     std::map<StringIndex, Tally> byName;
     for (uint32_t row = 0; row < calls.size(); ++row)
-        if (query.includes(calls.startNs[row], calls.endNs[row]))
-            byName[calls.name[row]].add(calls.endNs[row] - calls.startNs[row]);
+        byName[calls.name[row]].add(query, calls.startNs[row], calls.endNs[row]);
     Tallies tallies;
     for (const auto& [name, tally] : byName)
-        tallies[std::string(query.trace.strings.at(name))] = tally;
+        if (tally.calls > 0) tallies[std::string(query.trace.strings.at(name))] = tally;
     return tallies;
 }
 
@@ -232,8 +241,9 @@ ReportTable nvprofSummary(const ReportQuery& query) {
                      {"Time", Unit::Nanoseconds}, {"Calls", Unit::Count},
                      {"Avg", Unit::Nanoseconds},  {"Min", Unit::Nanoseconds},
                      {"Max", Unit::Nanoseconds},  {"Name", Unit::Text}};
-    addSection(table, "GPU activities", gpuActivities(query));
-    addSection(table, "API calls", apiCalls(query));
+    const int64_t cut = addSection(table, "GPU activities", gpuActivities(query)) +
+                        addSection(table, "API calls", apiCalls(query));
+    table.notes = cutNotes(cut, "Time", "Avg, Min and Max");
     return table;
 }
 

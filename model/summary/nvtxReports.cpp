@@ -21,17 +21,15 @@ void appendRows(const ReportQuery& query, NvtxStyle style, bool withStyle,
     GroupedValues durations;
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
         if (nvtx.style[row] != style) continue;
-        if (!query.includes(nvtx.startNs[row], nvtx.endNs[row])) continue;
-        durations.add(GroupedValues::pairKey(nvtx.domain[row], nvtx.text[row]),
-                      nvtx.endNs[row] - nvtx.startNs[row]);
+        durations.addTime(GroupedValues::pairKey(nvtx.domain[row], nvtx.text[row]), query,
+                          nvtx.startNs[row], nvtx.endNs[row]);
     }
     for (GroupedValues::Group& group : durations.groups()) {
         std::vector<std::string> labels;
         if (withStyle) labels.emplace_back(styleName(style));
         const StringIndex text = GroupedValues::low(group.key);
         labels.push_back(rangeLabel(query.trace, GroupedValues::high(group.key), text));
-        rows.push_back({statisticsOf(group.values), std::move(labels),
-                        std::string(query.trace.strings.at(text))});
+        rows.push_back({group, std::move(labels), std::string(query.trace.strings.at(text))});
     }
 }
 
@@ -98,15 +96,15 @@ void appendFamilies(const ReportQuery& query, NvtxStyle style, Families& familie
     const NvtxTable& nvtx = query.trace.nvtx;
     GroupedValues durations;
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
-        if (nvtx.style[row] != style) continue;
-        if (!query.includes(nvtx.startNs[row], nvtx.endNs[row])) continue;
-        durations.add(GroupedValues::pairKey(nvtx.domain[row], families.of(nvtx.text[row])),
-                      nvtx.endNs[row] - nvtx.startNs[row]);
+        if (nvtx.style[row] != style || !query.includes(nvtx.startNs[row], nvtx.endNs[row]))
+            continue;
+        durations.addTime(GroupedValues::pairKey(nvtx.domain[row], families.of(nvtx.text[row])),
+                          query, nvtx.startNs[row], nvtx.endNs[row]);
     }
     for (GroupedValues::Group& group : durations.groups()) {
         const uint32_t family = GroupedValues::low(group.key);
         const std::string_view domain = query.trace.strings.at(GroupedValues::high(group.key));
-        rows.push_back({statisticsOf(group.values),
+        rows.push_back({group,
                         {std::to_string(families.sizeOf(family)), families.nameOf(family),
                          std::string(domain)},
                         families.searchFor(family)});

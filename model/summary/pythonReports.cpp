@@ -64,7 +64,7 @@ ReportTable byLine(const Trace& trace, const Lines& lines, GroupedValues& values
     for (GroupedValues::Group& group : values.groups()) {
         const uint32_t place = GroupedValues::high(group.key);
         const uint32_t relation = GroupedValues::low(group.key);
-        rows.push_back({statisticsOf(group.values),
+        rows.push_back({group,
                         {std::string(relationText(place, relation)), lines.text(place),
                          lines.function(place), lines.file(place)},
                         {}});
@@ -83,12 +83,11 @@ ReportTable kernelsByLine(const ReportQuery& query) {
     const Lines lines(query.trace);
     GroupedValues durations;
     forEachLaunchedWork(query.trace, [&](const LaunchedWork& work) {
-        if (work.work.kind() != EventKind::Kernel ||
-            !query.includes(work.times.startNs, work.times.endNs))
-            return;
-        durations.add(GroupedValues::pairKey(lines.placeOf(work.place.stack),
-                                             relationOf(work.place.isLent, work.place.isCaptured)),
-                      work.times.durationNs());
+        if (work.work.kind() != EventKind::Kernel) return;
+        durations.addTime(
+            GroupedValues::pairKey(lines.placeOf(work.place.stack),
+                                   relationOf(work.place.isLent, work.place.isCaptured)),
+            query, work.times.startNs, work.times.endNs);
     });
     return byLine(query.trace, lines, durations, "Instances");
 }
@@ -97,12 +96,10 @@ ReportTable launchesByLine(const ReportQuery& query) {
     const ApiTable& calls = query.trace.apiCalls;
     const Lines lines(query.trace);
     GroupedValues durations;
-    for (uint32_t row = 0; row < calls.size(); ++row) {
-        if (!query.includes(calls.startNs[row], calls.endNs[row])) continue;
-        durations.add(GroupedValues::pairKey(lines.placeOf(calls.stack[row]),
-                                             relationOf(calls.isStackLent[row] != 0, false)),
-                      calls.endNs[row] - calls.startNs[row]);
-    }
+    for (uint32_t row = 0; row < calls.size(); ++row)
+        durations.addTime(GroupedValues::pairKey(lines.placeOf(calls.stack[row]),
+                                                 relationOf(calls.isStackLent[row] != 0, false)),
+                          query, calls.startNs[row], calls.endNs[row]);
     return byLine(query.trace, lines, durations, "Num Calls");
 }
 
@@ -146,7 +143,7 @@ ReportTable idleByLine(const ReportQuery& query) {
         const uint32_t after = GroupedValues::high(group.key);
         const uint32_t before = GroupedValues::low(group.key);
         rows.push_back(
-            {statisticsOf(group.values),
+            {group,
              {lines.text(after), lines.text(before), lines.function(after), lines.function(before)},
              {}});
     }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/summary/summaryTable.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -21,6 +25,22 @@ std::vector<ReportColumn> columnsOf(const SummaryLayout& layout) {
 
 }  // namespace
 
+SummaryRow::SummaryRow(GroupedValues::Group& group, std::vector<std::string> names,
+                       std::string found)
+    : statistics(statisticsOf(group.values)),
+      cut(group.cut),
+      labels(std::move(names)),
+      search(std::move(found)) {
+    statistics.total = group.total;
+}
+
+std::vector<std::string> cutNotes(int64_t cut, std::string_view total, std::string_view figures) {
+    if (cut == 0) return {};
+    return {
+        fmt::format("{} {} beyond the range: {} counts what lies in it, {} are of whole events.",
+                    formatCount(cut), cut == 1 ? "event reaches" : "events reach", total, figures)};
+}
+
 ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> rows) {
     std::sort(rows.begin(), rows.end(), [](const SummaryRow& a, const SummaryRow& b) {
         if (a.statistics.total != b.statistics.total)
@@ -28,10 +48,15 @@ ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> ro
         return a.labels < b.labels;
     });
     double total = 0;
-    for (const SummaryRow& row : rows) total += static_cast<double>(row.statistics.total);
+    int64_t cut = 0;
+    for (const SummaryRow& row : rows) {
+        total += static_cast<double>(row.statistics.total);
+        cut += row.cut;
+    }
 
     ReportTable table;
     table.columns = columnsOf(layout);
+    table.notes = cutNotes(cut, layout.totalColumn, "Avg to StdDev");
     table.rows.reserve(rows.size());
     table.searches.reserve(rows.size());
     for (SummaryRow& row : rows) {

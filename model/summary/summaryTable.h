@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/summary/GroupedValues.h"
 #include "model/values/ReportTable.h"
 #include "model/values/Statistics.h"
 
@@ -12,10 +13,20 @@ namespace lanescope {
 
 /// A row of a summary before it is a row of cells: the figures, and what they are of.
 struct SummaryRow {
+    SummaryRow() = default;
+    /// Leaves the values in another order.
+    SummaryRow(GroupedValues::Group& group, std::vector<std::string> names, std::string found);
+
+    /// Of whole events, but for the total, which is of what of them lies in the range.
     Statistics statistics;
+    int64_t cut = 0;  ///< How many of them reach beyond that.
     std::vector<std::string> labels;
     std::string search;  ///< As `ReportTable::searches`.
 };
+
+/// Says of a table in a range, in which `cut` events reach beyond it, what its columns are of:
+/// `total` of what lies in the range, `figures` of whole events. None if no event does.
+std::vector<std::string> cutNotes(int64_t cut, std::string_view total, std::string_view figures);
 
 /// What sets one summary apart from another.
 struct SummaryLayout {
@@ -27,7 +38,8 @@ struct SummaryLayout {
 };
 
 /// The table every `_sum` report is: share, total, count, Avg, Med, Min, Max, StdDev, labels.
-/// Greatest total first; equal totals by label, so that the order never depends on the file's.
+/// Greatest total first; equal totals by label, so that the order never depends on the file's. In a
+/// range share and total count what lies in it, and a note says of how many events that is a part.
 ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> rows);
 
 }  // namespace lanescope

@@ -24,7 +24,9 @@ struct UnionSums {
 
 /// What `selectionStatistics` needs besides the slices of a track.
 struct TrackSums {
-    std::vector<LaneSums> lanes;  ///< As many as the track has; empty where events do not count.
+    /// As many as the track has; none where events do not count, or where no lane has so many
+    /// slices that sums spare looking at them.
+    std::vector<LaneSums> lanes;
     UnionSums busy;
 };
 

@@ -25,12 +25,13 @@ struct Greatest {
     std::optional<int64_t> overNs;
 };
 
-Greatest greatestOf(const CounterSeries& counter) {
-    Greatest greatest{counter.maximum(), std::nullopt};
+Greatest greatestOf(const CounterSeries& counter, TimeRange within) {
+    Greatest greatest{counter.extremesIn(within).maximum, std::nullopt};
     bool isFirst = true;
     if (!isOfReadings(counter)) return greatest;
     for (uint32_t sample = 0; sample < counter.size(); ++sample) {
-        if (counter.value(sample) != greatest.value) continue;
+        if (counter.value(sample) != greatest.value || !counter.rangeOf(sample).overlaps(within))
+            continue;
         const std::optional<int64_t> overNs = meanOver(counter, sample);
         if (isFirst || overNs.value_or(0) < greatest.overNs.value_or(0)) greatest.overNs = overNs;
         isFirst = false;
@@ -89,17 +90,18 @@ int64_t medianReadingNs(const CounterSeries& counter) {
                                                   : medianNs;
 }
 
-std::string shortGreatestText(const CounterSeries& counter) {
-    if (!counter.hasValue()) return "unknown";
-    const Greatest greatest = greatestOf(counter);
+std::string shortGreatestText(const CounterSeries& counter, TimeRange within) {
+    if (!counter.extremesIn(within).hasValue) return "unknown";
+    const Greatest greatest = greatestOf(counter, within);
     const std::string value = formatCounter(greatest.value, counter.unit);
     return greatest.overNs ? fmt::format("{} over {}", value, formatDuration(*greatest.overNs))
                            : value;
 }
 
-std::string greatestText(const CounterSeries& counter) {
-    if (!counter.hasValue()) return "unknown";
-    return (greatestOf(counter).overNs ? "mean " : "peak ") + shortGreatestText(counter);
+std::string greatestText(const CounterSeries& counter, TimeRange within) {
+    if (!counter.extremesIn(within).hasValue) return "unknown";
+    return (greatestOf(counter, within).overNs ? "mean " : "peak ") +
+           shortGreatestText(counter, within);
 }
 
 }  // namespace lanescope

@@ -32,10 +32,10 @@ bool isOfAMoment(const CounterSeries& counter, TimeRange range, double value);
 /// that is less: the resolution of what is shown. 0 with fewer than two. O(n).
 int64_t medianReadingNs(const CounterSeries& counter);
 
-/// What the counter came to at most: "peak 98.7 %"; "mean 13.3 % over 4.1 s" where that is a mean
-/// over long; "unknown" without any value. O(n).
-std::string greatestText(const CounterSeries& counter);
+/// What the counter came to at most within a range: "peak 98.7 %"; "mean 13.3 % over 4.1 s" where
+/// that is a mean over long; "unknown" without any value. O(n).
+std::string greatestText(const CounterSeries& counter, TimeRange within);
 /// The same for a place with little room: "98.7 %", "13.3 % over 4.1 s".
-std::string shortGreatestText(const CounterSeries& counter);
+std::string shortGreatestText(const CounterSeries& counter, TimeRange within);
 
 }  // namespace lanescope

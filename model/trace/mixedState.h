@@ -8,10 +8,11 @@
 
 namespace lanescope {
 
-/// Whether looks saw one state of a thread where it was in several by turns: it waited at each look,
-/// but the kernel counts that it also had or wanted a core for more than a tenth of the time, or it
-/// ran at each look, but had and wanted none for as long. When in the run it did what is not known
-/// then, and a look says nothing of the time between. What the scheduler tells is never mixed. O(1).
+/// Whether looks saw one state of a thread where it was in several by turns: it waited at each
+/// look, but the kernel counts that it also had or wanted a core for more than a tenth of the time,
+/// or it ran at each look, but had and wanted none for as long. When in the run it did what is not
+/// known then, and a look says nothing of the time between. What the scheduler tells is never
+/// mixed. O(1).
 inline bool isMixed(const Trace& trace, uint32_t row) {
     const CpuStateTable& states = trace.cpuStates;
     if (states.source[row] != StateSource::Looks) return false;

@@ -15,13 +15,13 @@
 #include "model/export/comparison/ReportGroup.h"
 #include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/comparisonSentences.h"
-#include "model/export/comparison/htmlText.h"
 #include "model/export/comparison/reportFiles.h"
 #include "model/export/comparison/stepChart.h"
 #include "model/export/comparison/waterfallChart.h"
 #include "model/format/GlobalId.h"
 #include "model/values/fromIdentifier.h"
 #include "model/values/kernelName.h"
+#include "model/values/markupText.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -113,11 +113,11 @@ class TestComparisonReport : public QObject {
     }
 
     void markupIsEscaped() {
-        QCOMPARE(htmlEscaped("<b a=\"1\" c='2'>&"),
+        QCOMPARE(markupEscaped("<b a=\"1\" c='2'>&"),
                  std::string("&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;"));
-        QCOMPARE(htmlEscaped("a\nb\x1b\xff"), std::string("a b \ufffd"));
-        QCOMPARE(htmlEscaped("x\u202ey\u2066z\u200f"), std::string("x\ufffdy\ufffdz\ufffd"));
-        QCOMPARE(htmlEscaped("\u2013\u20ac"), std::string("\u2013\u20ac"));
+        QCOMPARE(markupEscaped("a\nb\x1b\xff"), std::string("a b \ufffd"));
+        QCOMPARE(markupEscaped("x\u202ey\u2066z\u200f"), std::string("x\ufffdy\ufffdz\ufffd"));
+        QCOMPARE(markupEscaped("\u2013\u20ac"), std::string("\u2013\u20ac"));
     }
 
     void thePageNamesItsOwnScriptAndStyleOnly() {

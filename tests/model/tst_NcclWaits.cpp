@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <random>
+#include <set>
+#include <string>
 
 #include "model/compare/RunSummary.h"
 #include "model/select/SelectionStatistics.h"
 #include "model/summary/reports.h"
+#include "model/trace/kinds/eventFacts.h"
+#include "model/values/formatValue.h"
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/runTest.h"
 
@@ -148,6 +152,23 @@ class TestNcclWaits : public QObject {
         const double movedGBps = double(1 << 20) / double(40 * us);
         QCOMPARE(std::get<double>(table->rows.at(0).at(7)), movedGBps);
         QVERIFY(table->notes.at(0).find("known of 2 of 2 calls") != std::string::npos);
+    }
+
+    /// A rank that waited has the bandwidth of the link, as the one that it waited for.
+    void detailsSayWhatWasWaitedAndWhatMoved() {
+        NcclFacts facts;
+        facts.rankCount = 2;
+        const TracePtr trace = reduced("AllReduce", facts);
+        std::set<std::string> rates, waited, moved;
+        for (uint32_t row = 0; row < trace->kernels.size(); ++row)
+            for (const Property& line : describe(*trace, {EventKind::Kernel, row})) {
+                if (line.name == "Bus bandwidth") rates.insert(line.value);
+                if (line.name == "Waited for other ranks") waited.insert(line.value);
+                if (line.name == "Moved data") moved.insert(line.value);
+            }
+        QCOMPARE(rates, (std::set<std::string>{"26.21 GB/s"}));
+        QCOMPARE(waited, (std::set<std::string>{formatDuration(0), formatDuration(60 * us)}));
+        QCOMPARE(moved, (std::set<std::string>{formatDuration(40 * us)}));
     }
 
     void aStepTellsWaitingFromMoving() {

@@ -317,7 +317,59 @@ class TestReports : public QObject {
         QCOMPARE(report(*trace, "nccl_trace", TimeRange{0, 5'000}).rows.size(), size_t{1});
     }
 
-    void rangeKeepsWhatOverlapsItInFull() {
+    void aRangeCountsWhatLiesInItAndSaysHowLongTheWholeIs() {
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addNvtx(thread, "it 25", 0, 22'550);
+        builder.addNvtx(thread, "fetch", 12'000, 12'300);
+        builder.launch(thread, builder.defaultStream(), "gemm", 100, 9'000, 11'000);
+        builder.addMemcpy(0, MemcpyKind::HtoD, 1024, 9'500, 10'400);
+        const TracePtr trace = builder.finish();
+        const TimeRange range{10'000, 11'700};
+        struct Sum {
+            const char* name;
+            size_t total, count, longest;
+            int64_t withinNs, wholeNs;
+        };
+        for (const Sum& sum : {Sum{"nvtx_sum", 1, 2, 6, 1'700, 22'550},
+                               {"nvtx_sum:family", 1, 2, 6, 1'700, 22'550},
+                               {"nvtx_pushpop_sum", 1, 2, 6, 1'700, 22'550},
+                               {"nvtx_gpu_proj_sum", 2, 4, 8, 1'000, 2'000},
+                               {"cuda_gpu_kern_sum", 1, 2, 6, 1'000, 2'000},
+                               {"cuda_gpu_mem_time_sum", 1, 2, 6, 400, 900},
+                               {"nvprof_summary", 2, 3, 6, 1'000, 2'000}}) {
+            const ReportTable table = report(*trace, sum.name, range);
+            QVERIFY2(!table.rows.empty(), sum.name);
+            QCOMPARE(whole(table.rows[0][sum.total]), sum.withinNs);
+            QCOMPARE(whole(table.rows[0][sum.count]), int64_t{1});
+            QCOMPARE(whole(table.rows[0][sum.longest]), sum.wholeNs);
+            QCOMPARE(table.notes.size(), size_t{1});
+            QVERIFY2(table.notes[0].find(" beyond the range: ") != std::string::npos, sum.name);
+            QVERIFY(report(*trace, sum.name).notes.empty());
+        }
+        QCOMPARE(report(*trace, "nvtx_sum", range).notes[0],
+                 std::string("1 event reaches beyond the range: Total Time counts what lies in it, "
+                             "Avg to StdDev are of whole events."));
+        // What lies in it as a whole needs no word, and shares are of what lies in it.
+        const ReportTable both = report(*trace, "nvtx_sum", TimeRange{12'000, 12'600});
+        QCOMPARE(whole(both.rows[0][1]), int64_t{600});
+        QCOMPARE(whole(both.rows[1][1]), int64_t{300});
+        QCOMPARE(real(both.rows[0][0]), 100.0 * 600 / 900);
+    }
+
+    void workOfARangeBeforeCountsWhereItRuns() {
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addNvtx(thread, "forward", 0, 1'000);
+        builder.launch(thread, builder.defaultStream(), "gemm", 100, 5'000, 7'000);
+        const TracePtr trace = builder.finish();
+        const ReportTable table = report(*trace, "nvtx_gpu_proj_sum", TimeRange{6'000, 8'000});
+        QCOMPARE(table.rows.size(), size_t{1});
+        QCOMPARE(whole(table.rows[0][2]), int64_t{1'000});
+        QCOMPARE(whole(table.rows[0][3]), int64_t{0});
+    }
+
+    void whatEndsInARangeIsWhole() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addKernel(stream, "before", 0, 100);

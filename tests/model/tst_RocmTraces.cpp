@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
+#include <algorithm>
 #include <filesystem>
 
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
@@ -149,6 +151,10 @@ void tst_RocmTraces::aRocpdFileIsRead() {
     const EventRef call = trace->launchingCall(EventRef(EventKind::Kernel, 0));
     QVERIFY(call.isValid());
     QCOMPARE(trace->nameOf(call), std::string("hipLaunchKernel"));
+    QCOMPARE(describe(*trace, call).front().name, std::string("HIP runtime call"));
+    QVERIFY(std::ranges::any_of(trace->tracks, [](const Track& track) {
+        return track.kind == TrackKind::ThreadApi && track.title == "HIP API";
+    }));
     QCOMPARE(trace->memcpys.size(), 1u);
     QCOMPARE(trace->memcpys.kind[0], MemcpyKind::HtoD);
     QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});

@@ -31,10 +31,11 @@ struct OneStep {
     uint32_t thread = builder.defaultThread();
     uint32_t stream = builder.defaultStream();
     uint32_t correlation = 0;
+    const char* call = "cudaLaunchKernel";
 
     /// A call and what it launches; times in microseconds.
     void launch(int64_t callUs, int64_t callEndUs, int64_t startUs, int64_t endUs) {
-        builder.addApi(thread, "cudaLaunchKernel", callUs * us, callEndUs * us, ++correlation);
+        builder.addApi(thread, call, callUs * us, callEndUs * us, ++correlation);
         builder.addKernel(stream, "gemm", startUs * us, endUs * us, correlation);
     }
     WorkerSummary summarize(int64_t lengthUs) {
@@ -185,6 +186,19 @@ class TestStepParts : public QObject {
         QCOMPARE(ns["in cudaMalloc on the main thread"], 30 * us);
         QCOMPARE(ns["in cudaLaunchKernel on the main thread"], 5 * us);
         QCOMPARE(ns["outside CUDA calls on the main thread"], 65 * us);
+    }
+
+    void onAmdTheCallsAreOfHip() {
+        OneStep step;
+        step.call = "hipLaunchKernel";
+        step.launch(0, 1, 0, 50);
+        step.launch(140, 145, 150, 200);
+        const WorkerSummary worker = step.summarize(200);
+        const Contributor* idle = heaviest(worker, StepPart::LaunchBound);
+        QVERIFY(idle);
+        QCOMPARE(idle->name, std::string("outside HIP calls on the main thread"));
+        for (const Contributor& each : worker.contributors)
+            QVERIFY2(each.name.find("CUDA") == std::string::npos, each.name.c_str());
     }
 
     void queuedWorkIsNotTheFaultOfTheCpu() {

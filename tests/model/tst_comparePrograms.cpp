@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <functional>
-#include <numeric>
 #include <random>
 
 #include "model/compare/RunComparison.h"
@@ -12,6 +11,7 @@
 #include "model/values/significance.h"
 #include "model/values/studentT.h"
 #include "tests/support/runTest.h"
+#include "tests/support/simulatedRuns.h"
 
 using namespace lanescope;
 using namespace lanescope::compare;
@@ -20,91 +20,50 @@ namespace {
 
 constexpr double stepNs = 50e6;
 
-/// How simulated runs of one program differ: the logarithms of their steps' times, and how far the
-/// medians of runs spread, as the recipe itself says.
-struct Recipe {
-    const char* name;
-    double spread;
-    std::function<void(std::mt19937&, std::vector<double>&)> draw;
-};
+/// How far the medians of runs spread, by noise, as the sizes below say.
+constexpr double driftSlope = 0.1;
+const std::array<double, 4> spreads{0.03, std::sqrt(0.02 * 0.02 + 0.05 * 0.05 / 3),
+                                    std::sqrt(0.05 * 0.05 + 0.01 * 0.01), 0.02 * std::sqrt(3.0)};
 
-void addNoise(std::mt19937& random, std::vector<double>& logs, double level, double slope) {
+std::vector<RunNoise> recipes() {
+    return runNoises({.normal = 0.03,
+                      .besideDrift = 0.02,
+                      .betweenModes = 0.1,
+                      .withinModes = 0.01,
+                      .heavyTail = 0.02});
+}
+
+double medianOf(const RunNoise& recipe, std::mt19937& random, double shift) {
+    constexpr int steps = 40;
+    const double slope =
+        recipe.drifts ? std::uniform_real_distribution<double>(-driftSlope, driftSlope)(random) : 0;
+    const double level = recipe.level(random) + shift;
     std::normal_distribution<double> noise(0, 0.01);
-    for (size_t step = 0; step < logs.size(); ++step)
-        logs[step] = level + slope * static_cast<double>(step) / static_cast<double>(logs.size()) +
-                     noise(random);
-}
-
-std::vector<Recipe> recipes() {
-    using Random = std::mt19937;
-    using Logs = std::vector<double>;
-    return {{"normal", 0.03,
-             [](Random& random, Logs& logs) {
-                 addNoise(random, logs, std::normal_distribution<double>(0, 0.03)(random), 0);
-             }},
-            {"drifting", std::sqrt(0.02 * 0.02 + 0.05 * 0.05 / 3),
-             [](Random& random, Logs& logs) {
-                 const double slope = std::uniform_real_distribution<double>(-0.1, 0.1)(random);
-                 addNoise(random, logs, std::normal_distribution<double>(0, 0.02)(random), slope);
-             }},
-            {"bimodal", std::sqrt(0.05 * 0.05 + 0.01 * 0.01),
-             [](Random& random, Logs& logs) {
-                 const double mode = random() % 2 == 0 ? 0 : 0.1;
-                 addNoise(random, logs, mode + std::normal_distribution<double>(0, 0.01)(random),
-                          0);
-             }},
-            {"heavy-tailed", 0.02 * std::sqrt(3.0), [](Random& random, Logs& logs) {
-                 addNoise(random, logs, 0.02 * std::student_t_distribution<double>(3)(random), 0);
-             }}};
-}
-
-double medianOf(const Recipe& recipe, std::mt19937& random, double shift) {
-    std::vector<double> logs(40);
-    recipe.draw(random, logs);
     std::vector<int64_t> wallNs;
-    for (const double log : logs)
-        wallNs.push_back(static_cast<int64_t>(stepNs * std::exp(log + shift)));
+    for (int step = 0; step < steps; ++step)
+        wallNs.push_back(
+            static_cast<int64_t>(stepNs * std::exp(level + slope * step / steps + noise(random))));
     return quantileOf(wallNs, 0.5);
 }
 
-std::vector<double> mediansOf(const Recipe& recipe, std::mt19937& random, int runs, double shift) {
+std::vector<double> mediansOf(const RunNoise& recipe, std::mt19937& random, int runs,
+                              double shift) {
     std::vector<double> medians;
     for (int run = 0; run < runs; ++run) medians.push_back(medianOf(recipe, random, shift));
     return medians;
 }
 
-/// A run of one GPU whose steps take that long, all of it in one kernel.
-RunSummary runOf(const std::vector<int64_t>& wallNs, const char* kernel = "gemm") {
-    RunSummary run;
-    run.facts.title = "run";
-    run.facts.kernelCount = static_cast<int64_t>(wallNs.size());
-    run.source = StepSource::NvtxRange;
-    run.pattern = "step #";
-    WorkerSummary worker;
-    worker.rank = 0;
-    Contributor contributor;
-    contributor.name = kernel;
-    for (const int64_t each : wallNs) {
-        StepSummary step;
-        step.number = static_cast<int64_t>(worker.steps.size());
-        step.wallNs = each;
-        step.parts[StepPart::Compute] = each;
-        worker.steps.push_back(step);
-        contributor.exposedNs += each;
-        contributor.totalNs += each;
-        ++contributor.count;
-    }
-    worker.foundSteps = contributor.count;
-    worker.contributors.push_back(contributor);
-    run.workers.push_back(std::move(worker));
-    return run;
-}
-
+/// A run of one GPU whose steps take about that long, all of it in one kernel.
 RunSummary steadyRun(double ms, const char* kernel = "gemm") {
-    std::vector<int64_t> wallNs;
-    for (int step = 0; step < 20; ++step)
-        wallNs.push_back(static_cast<int64_t>(ms * 1e6) + step % 5 * 1000);
-    return runOf(wallNs, kernel);
+    WorkerSummary worker;
+    for (int number = 0; number < 20; ++number) {
+        StepSummary step;
+        step.number = number;
+        step.wallNs = static_cast<int64_t>(ms * 1e6) + number % 5 * 1000;
+        step.parts[StepPart::Compute] = step.wallNs;
+        worker.steps.push_back(step);
+    }
+    return simulatedRun(std::move(worker), kernel);
 }
 
 std::vector<RunSummary> steadyRuns(const std::vector<double>& ms) {
@@ -130,19 +89,12 @@ class TestComparePrograms : public QObject {
         QCOMPARE(studentTWithin(0, 7), 0.0);
     }
 
-    void theIntervalCoversWhatItSays_data() {
-        QTest::addColumn<int>("recipe");
-        QTest::addColumn<int>("runs");
-        const std::vector<Recipe> all = recipes();
-        for (int recipe = 0; recipe < int(all.size()); ++recipe)
-            for (const int runs : {3, 5, 10})
-                QTest::addRow("%s, %d a side", all[size_t(recipe)].name, runs) << recipe << runs;
-    }
+    void theIntervalCoversWhatItSays_data() { addNoiseRows(recipes()); }
 
     void theIntervalCoversWhatItSays() {
         QFETCH(int, recipe);
         QFETCH(int, runs);
-        const Recipe simulated = recipes()[size_t(recipe)];
+        const RunNoise simulated = recipes()[size_t(recipe)];
         std::mt19937 random(uint32_t(runs * 100 + recipe));
         constexpr int times = 4000;
         const double shift = std::log(1.05);
@@ -160,7 +112,7 @@ class TestComparePrograms : public QObject {
             claimed += judgeRuns(medians).outcome != Outcome::WithinNoise ? 1 : 0;
         }
         std::nth_element(widths.begin(), widths.begin() + times / 2, widths.end());
-        const double known = 2 * 1.959964 * simulated.spread * std::sqrt(2.0 / runs);
+        const double known = 2 * 1.959964 * spreads[size_t(recipe)] * std::sqrt(2.0 / runs);
         const double coverage = double(covered) / times, claims = double(claimed) / times;
         qInfo(
             "%s, %d a side: coverage %.3f, claims of no change %.3f, width %.2f of that with "

@@ -24,6 +24,8 @@ CounterSeries seriesOf(CounterUnit unit, const std::vector<int64_t>& timesMs,
     return series;
 }
 
+constexpr TimeRange whole{0, 10'000 * ms};
+
 }  // namespace
 
 class TestCounterReadings : public QObject {
@@ -33,8 +35,8 @@ class TestCounterReadings : public QObject {
     void aMeanOverLongIsNoPeak() {
         const CounterSeries activity =
             seriesOf(CounterUnit::Percent, {0, 400, 800, 4900}, {2, 3, 13.3, 1}, 5000);
-        QCOMPARE(greatestText(activity), "mean 13.3 % over " + formatDuration(4100 * ms));
-        QCOMPARE(shortGreatestText(activity), "13.3 % over " + formatDuration(4100 * ms));
+        QCOMPARE(greatestText(activity, whole), "mean 13.3 % over " + formatDuration(4100 * ms));
+        QCOMPARE(shortGreatestText(activity, whole), "13.3 % over " + formatDuration(4100 * ms));
         QCOMPARE(meanOver(activity, 2), std::optional<int64_t>(4100 * ms));
         QCOMPARE(medianReadingNs(activity), 400 * ms);
     }
@@ -42,7 +44,7 @@ class TestCounterReadings : public QObject {
     void aValueOfAMomentIsAPeak() {
         const CounterSeries fine =
             seriesOf(CounterUnit::BytesPerSecond, {0, 10, 20, 3000}, {1e9, 5e9, 2e9, 1e9}, 3010);
-        QCOMPARE(greatestText(fine).substr(0, 5), std::string("peak "));
+        QCOMPARE(greatestText(fine, whole).substr(0, 5), std::string("peak "));
         QVERIFY(!meanOver(fine, 1));
         QVERIFY(meanOver(fine, 2));  // this one took three seconds, and is not the greatest
         QVERIFY(isOfAMoment(fine, {0, 4000 * ms}, 5e9));
@@ -57,6 +59,15 @@ class TestCounterReadings : public QObject {
         QVERIFY(!meanOver(still, 0));  // nothing at all is nothing at every moment
     }
 
+    void aPeakThatNobodyCanLookAtIsNone() {
+        const CounterSeries process =
+            seriesOf(CounterUnit::Percent, {0, 100, 200, 300}, {1072, 110, 90, 95}, 400);
+        QCOMPARE(greatestText(process, whole), std::string("peak 1072.0 %"));
+        QCOMPARE(greatestText(process, {100 * ms, 400 * ms}), std::string("peak 110.0 %"));
+        QCOMPARE(shortGreatestText(process, {200 * ms, 400 * ms}), std::string("95.0 %"));
+        QCOMPARE(greatestText(process, {500 * ms, 600 * ms}), std::string("unknown"));
+    }
+
     void aReadingThatFillsWhatIsShownHasNoShape() {
         const CounterSeries activity =
             seriesOf(CounterUnit::Percent, {0, 100, 200}, {2, 3, 4}, 300);
@@ -66,7 +77,8 @@ class TestCounterReadings : public QObject {
     }
 
     void withoutReadingsNothingIsKnown() {
-        QCOMPARE(greatestText(seriesOf(CounterUnit::Percent, {}, {}, 0)), std::string("unknown"));
+        QCOMPARE(greatestText(seriesOf(CounterUnit::Percent, {}, {}, 0), whole),
+                 std::string("unknown"));
         QCOMPARE(medianReadingNs(seriesOf(CounterUnit::Percent, {0}, {1}, 1)), int64_t{0});
     }
 };

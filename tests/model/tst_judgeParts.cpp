@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 #include <cmath>
-#include <functional>
 #include <random>
 
 #include "model/compare/RunComparison.h"
@@ -10,41 +9,25 @@
 #include "model/compare/runTurns.h"
 #include "model/values/holm.h"
 #include "tests/support/runTest.h"
+#include "tests/support/simulatedRuns.h"
 
 using namespace lanescope::compare;
+using lanescope::addNoiseRows;
 using lanescope::holmAdjusted;
-using lanescope::StepSource;
+using lanescope::RunNoise;
+using lanescope::runNoises;
 using lanescope::WeightedTest;
 
 namespace {
 
-/// How much longer the idle time of a run is than usual, as a logarithm; `turn` is its place among
-/// all runs, in [0, 1].
-using IdleNoise = std::function<double(std::mt19937&, double turn, double slope)>;
-
-struct Recipe {
-    const char* name;
-    IdleNoise idle;
-};
-
 /// As runs of one program that launches its kernels one by one were seen to differ: the time of
 /// steps by up to 30 %, all of it idle, the time that the GPU computes by less than 1 %.
-std::vector<Recipe> recipes() {
-    using Random = std::mt19937;
-    return {{"normal", [](Random& random, double,
-                          double) { return std::normal_distribution<double>(0, 0.12)(random); }},
-            {"drifting",
-             [](Random& random, double turn, double slope) {
-                 return slope * turn + std::normal_distribution<double>(0, 0.03)(random);
-             }},
-            {"bimodal",
-             [](Random& random, double, double) {
-                 return (random() % 2 == 0 ? 0 : 0.25) +
-                        std::normal_distribution<double>(0, 0.02)(random);
-             }},
-            {"heavy-tailed", [](Random& random, double, double) {
-                 return 0.08 * std::student_t_distribution<double>(3)(random);
-             }}};
+std::vector<RunNoise> recipes() {
+    return runNoises({.normal = 0.12,
+                      .besideDrift = 0.03,
+                      .betweenModes = 0.25,
+                      .withinModes = 0.02,
+                      .heavyTail = 0.08});
 }
 
 /// What a program does in a step, in milliseconds.
@@ -113,15 +96,15 @@ struct Judged {
 };
 
 /// Runs of two programs that were recorded by turns.
-Judged judgedRuns(const Recipe& recipe, int runs, const Program& before, const Program& after,
+Judged judgedRuns(const RunNoise& recipe, int runs, const Program& before, const Program& after,
                   std::mt19937& random) {
     std::vector<WorkerSummary> workers;
     std::vector<double> turns[2];
     const double slope = std::uniform_real_distribution<double>(-0.3, 0.3)(random);
     for (int turn = 0; turn < 2 * runs; ++turn) {
         const double place = double(turn) / (2 * runs);
-        workers.push_back(
-            runOf(turn % 2 == 0 ? before : after, recipe.idle(random, place, slope), random));
+        const double idleLog = recipe.level(random) + (recipe.drifts ? slope * place : 0);
+        workers.push_back(runOf(turn % 2 == 0 ? before : after, idleLog, random));
         turns[turn % 2].push_back(turn);
     }
     JudgedRuns judged;
@@ -172,20 +155,13 @@ class TestJudgeParts : public QObject {
         QVERIFY(found.pValue() < 0.001);
     }
 
-    void errorsAndPower_data() {
-        QTest::addColumn<int>("recipe");
-        QTest::addColumn<int>("runs");
-        const std::vector<Recipe> all = recipes();
-        for (int recipe = 0; recipe < int(all.size()); ++recipe)
-            for (const int runs : {3, 5, 10})
-                QTest::addRow("%s, %d a side", all[size_t(recipe)].name, runs) << recipe << runs;
-    }
+    void errorsAndPower_data() { addNoiseRows(recipes()); }
 
     /// Steps of 12.4 ms, of which the GPU computes 3.
     void errorsAndPower() {
         QFETCH(int, recipe);
         QFETCH(int, runs);
-        const Recipe simulated = recipes()[size_t(recipe)];
+        const RunNoise simulated = recipes()[size_t(recipe)];
         const double share = runs == 3 ? 0.1 : 0.05;
         const Program usual;
         Program onGpu = usual, onHost = usual;
@@ -236,22 +212,9 @@ class TestJudgeParts : public QObject {
         const double idle[2][3] = {{0.15, -0.12, 0.02}, {-0.1, 0.14, -0.06}};
         std::vector<RunSummary> sides[2];
         for (int side = 0; side < 2; ++side)
-            for (const double log : idle[side]) {
-                RunSummary run;
-                run.facts.title = "run";
-                run.source = StepSource::NvtxRange;
-                run.pattern = "step #";
-                run.workers.push_back(runOf(side == 0 ? Program() : slow, log, random));
-                Contributor gemm;
-                gemm.name = "gemm";
-                for (const StepSummary& step : run.workers[0].steps) {
-                    gemm.exposedNs += step.parts[StepPart::Compute];
-                    ++gemm.count;
-                }
-                gemm.totalNs = gemm.exposedNs;
-                run.workers[0].contributors.push_back(gemm);
-                sides[side].push_back(run);
-            }
+            for (const double log : idle[side])
+                sides[side].push_back(
+                    simulatedRun(runOf(side == 0 ? Program() : slow, log, random), "gemm"));
         const auto compared = comparePrograms(sides[0], sides[1]);
         QVERIFY(compared);
         const Answer& answer = compared->comparison.answer;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/python/library/makeTable.h"
-#include "model/export/comparison/htmlText.h"
 #include "model/values/formatValue.h"
+#include "model/values/markupText.h"
 
 namespace lanescope::python {
 
@@ -62,20 +62,20 @@ ReportTable previewOf(const Table& table, int64_t most) {
 std::string asHtml(const ReportTable& table, int64_t rowCount) {
     std::string html = "<table><thead><tr>";
     for (const ReportColumn& column : table.columns)
-        html += fmt::format("<th>{}</th>", report::htmlEscaped(column.name));
+        html += fmt::format("<th>{}</th>", markupEscaped(column.name));
     html += "</tr></thead><tbody>";
     for (const std::vector<Cell>& row : table.rows) {
         html += "<tr>";
         for (size_t column = 0; column < row.size(); ++column)
-            html += fmt::format("<td>{}</td>", report::htmlEscaped(formatCell(
-                                                   row[column], table.columns[column].unit)));
+            html += fmt::format("<td>{}</td>",
+                                markupEscaped(formatCell(row[column], table.columns[column].unit)));
         html += "</tr>";
     }
     html +=
         fmt::format("</tbody></table><p>{} of {} rows</p>",
                     formatCount(static_cast<int64_t>(table.rows.size())), formatCount(rowCount));
     for (const std::string& note : table.notes)
-        html += fmt::format("<p>{}</p>", report::htmlEscaped(note));
+        html += fmt::format("<p>{}</p>", markupEscaped(note));
     return html;
 }
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "model/export/comparison/htmlText.h"
+#include "model/values/markupText.h"
 
 namespace lanescope::report {
 
@@ -13,7 +13,7 @@ HtmlTable::HtmlTable(std::vector<Column> columns, std::string_view caption, bool
     : columns_(std::move(columns)) {
     html_ =
         fmt::format("<div class=\"scroll\"><table{}>\n", isSortable ? " class=\"sortable\"" : "");
-    if (!caption.empty()) html_ += fmt::format("<caption>{}</caption>\n", htmlEscaped(caption));
+    if (!caption.empty()) html_ += fmt::format("<caption>{}</caption>\n", markupEscaped(caption));
     html_ += "<thead><tr>";
     for (const Column& column : columns_) {
         html_ +=
@@ -21,9 +21,9 @@ HtmlTable::HtmlTable(std::vector<Column> columns, std::string_view caption, bool
                         column.isNumber ? column.beginsGroup ? " class=\"n group\"" : " class=\"n\""
                         : column.beginsGroup ? " class=\"group\""
                                              : "",
-                        htmlEscaped(column.heading));
+                        markupEscaped(column.heading));
         if (!column.unit.empty())
-            html_ += fmt::format("<span class=\"unit\">{}</span>", htmlEscaped(column.unit));
+            html_ += fmt::format("<span class=\"unit\">{}</span>", markupEscaped(column.unit));
         html_ += "</th>";
     }
     html_ += "</tr></thead>\n<tbody>\n";
@@ -47,7 +47,7 @@ void HtmlTable::number(std::string_view text, double value, std::string_view kin
     const std::string classes = kind.empty() ? "n" : fmt::format("n {}", kind);
     html_ += fmt::format("<td{}{}>{}</td>", attributes(classes),
                          std::isfinite(value) ? fmt::format(" data-v=\"{}\"", value) : "",
-                         htmlEscaped(text));
+                         markupEscaped(text));
     ++column_;
 }
 
@@ -60,8 +60,8 @@ void HtmlTable::text(std::string_view text) {
     // The first cell says what the row is about.
     const bool isHeading = column_ == 0;
     html_ += isHeading
-                 ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes({}), htmlEscaped(text))
-                 : fmt::format("<td{}>{}</td>", attributes({}), htmlEscaped(text));
+                 ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes({}), markupEscaped(text))
+                 : fmt::format("<td{}>{}</td>", attributes({}), markupEscaped(text));
     ++column_;
 }
 
@@ -69,9 +69,9 @@ void HtmlTable::name(std::string_view text, std::string_view below,
                      const std::vector<std::string_view>& tags) {
     html_ += fmt::format("<td{}>", attributes("name"));
     for (const std::string_view tag : tags)
-        html_ += fmt::format("<span class=\"tag\">{}</span>", htmlEscaped(tag));
-    html_ += fmt::format("<code>{}</code>", htmlEscaped(text));
-    if (!below.empty()) html_ += fmt::format("<small>{}</small>", htmlEscaped(below));
+        html_ += fmt::format("<span class=\"tag\">{}</span>", markupEscaped(tag));
+    html_ += fmt::format("<code>{}</code>", markupEscaped(text));
+    if (!below.empty()) html_ += fmt::format("<small>{}</small>", markupEscaped(below));
     html_ += "</td>";
     ++column_;
 }

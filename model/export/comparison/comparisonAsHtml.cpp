@@ -10,10 +10,10 @@
 #include "model/export/comparison/compositionChart.h"
 #include "model/export/comparison/htmlPage.h"
 #include "model/export/comparison/htmlTables.h"
-#include "model/export/comparison/htmlText.h"
 #include "model/export/comparison/stepChart.h"
 #include "model/export/comparison/waterfallChart.h"
 #include "model/values/formatValue.h"
+#include "model/values/markupText.h"
 
 namespace lanescope::report {
 
@@ -50,8 +50,8 @@ std::string badgeText(const RunComparison& comparison) {
 }
 
 std::string figure(std::string_view label, std::string_view value) {
-    return fmt::format("<li><b>{}</b><span>{}</span></li>\n", htmlEscaped(value),
-                       htmlEscaped(label));
+    return fmt::format("<li><b>{}</b><span>{}</span></li>\n", markupEscaped(value),
+                       markupEscaped(label));
 }
 
 /// The numbers that a claim rests on.
@@ -100,7 +100,7 @@ class HtmlReport {
     static constexpr size_t candidatesAbreast = 4;
 
     bool isSingle() const { return report_.candidates.size() == 1; }
-    std::string titleOf(const RunSummary& run) const { return htmlEscaped(run.facts.title); }
+    std::string titleOf(const RunSummary& run) const { return markupEscaped(run.facts.title); }
 
     void addContent() {
         for (size_t index = 0; index < report_.candidates.size(); ++index) addAnswer(index);
@@ -122,8 +122,8 @@ class HtmlReport {
 
     void addSection(std::string_view title, std::string_view note, const std::string& content) {
         if (content.empty()) return;
-        html_ += fmt::format("<section>\n<h2>{}</h2>\n", htmlEscaped(title));
-        if (!note.empty()) html_ += fmt::format("<p class=\"note\">{}</p>\n", htmlEscaped(note));
+        html_ += fmt::format("<section>\n<h2>{}</h2>\n", markupEscaped(title));
+        if (!note.empty()) html_ += fmt::format("<p class=\"note\">{}</p>\n", markupEscaped(note));
         html_ += content + "</section>\n";
     }
 
@@ -131,10 +131,10 @@ class HtmlReport {
         const RunComparison& comparison = report_.candidates[index].comparison;
         const std::string_view kind = classOf(comparison.answer.outcome);
         html_ += fmt::format("<div class=\"answer {}\">\n<span class=\"badge {}\">{}</span>", kind,
-                             kind, htmlEscaped(badgeText(comparison)));
+                             kind, markupEscaped(badgeText(comparison)));
         if (!isSingle()) html_ += fmt::format(" <code>{}</code>", candidateHeading(report_, index));
         html_ += fmt::format("\n<p class=\"sentence\">{}</p>\n",
-                             htmlEscaped(comparison.answer.sentence));
+                             markupEscaped(comparison.answer.sentence));
         html_ += cautionsHtml(comparison.answer.cautions);
         if (const WorkerComparison* pair = comparison.criticalPair()) html_ += claimFigures(*pair);
         html_ += detailsHtml(comparison.answer.details);
@@ -146,7 +146,7 @@ class HtmlReport {
         std::string html =
             "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
         for (const std::string& caution : cautions)
-            html += fmt::format("<li>{}</li>\n", htmlEscaped(caution));
+            html += fmt::format("<li>{}</li>\n", markupEscaped(caution));
         return html + "</ul></div>\n";
     }
 
@@ -155,7 +155,7 @@ class HtmlReport {
         if (details.empty()) return {};
         std::string html = "<ul class=\"details\">\n";
         for (const std::string& detail : details)
-            html += fmt::format("<li>{}</li>\n", htmlEscaped(detail));
+            html += fmt::format("<li>{}</li>\n", markupEscaped(detail));
         html += "</ul>\n";
         return isSingle() ? html : "<details><summary>More</summary>\n" + html + "</details>\n";
     }
@@ -174,8 +174,8 @@ class HtmlReport {
                 rows += fmt::format(
                     "<tr><td class=\"{}\">{}</td><td class=\"name\"><code>{}</code></td>"
                     "<td>{}{}</td></tr>\n",
-                    kind, htmlEscaped(name(condition.state)), htmlEscaped(condition.text),
-                    isSingle() ? "" : fmt::format("[{}] ", index + 1), htmlEscaped(findings));
+                    kind, markupEscaped(name(condition.state)), markupEscaped(condition.text),
+                    isSingle() ? "" : fmt::format("[{}] ", index + 1), markupEscaped(findings));
             }
         }
         if (rows.empty()) return;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "model/export/comparison/ChartAxis.h"
-#include "model/export/comparison/htmlText.h"
+#include "model/values/markupText.h"
 
 namespace lanescope::report {
 
@@ -36,7 +36,7 @@ std::vector<StepPart> visibleParts(const std::vector<StepComposition>& runs) {
 std::string barOf(const StepComposition& run, const ChartAxis& axis, const DurationScale& scale,
                   double y) {
     std::string svg = fmt::format("<text class=\"end strong\" x=\"{}\" y=\"{}\">{}</text>",
-                                  plotLeft - 12, y + 15, htmlEscaped(run.label));
+                                  plotLeft - 12, y + 15, markupEscaped(run.label));
     int64_t begin = 0;
     for (size_t index = 0; index < stepPartCount; ++index) {
         const auto part = static_cast<StepPart>(index);
@@ -48,7 +48,7 @@ std::string barOf(const StepComposition& run, const ChartAxis& axis, const Durat
             "<title>{}, {}: {}</title></rect>",
             identifier(part), svgNumber(left), y,
             svgNumber(axis.pixelOf(static_cast<double>(begin)) - left), barHeight,
-            htmlEscaped(run.label), name(part), scale.text(run.parts[part]));
+            markupEscaped(run.label), name(part), scale.text(run.parts[part]));
     }
     return svg + fmt::format("<text class=\"strong\" x=\"{}\" y=\"{}\">{}</text>\n",
                              svgNumber(axis.pixelOf(static_cast<double>(begin)) + 8), y + 15,

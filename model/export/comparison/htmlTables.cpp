@@ -11,9 +11,9 @@
 #include "model/compare/shownNumbers.h"
 #include "model/export/comparison/HtmlTable.h"
 #include "model/export/comparison/comparisonSentences.h"
-#include "model/export/comparison/htmlText.h"
 #include "model/values/formatValue.h"
 #include "model/values/kernelName.h"
+#include "model/values/markupText.h"
 
 namespace lanescope::report {
 
@@ -106,7 +106,7 @@ std::string tableHtml(const ComparisonTable& shown, const std::vector<Comparison
 
 std::string candidateHeading(const ComparisonReport& report, size_t candidate) {
     if (report.candidates.size() == 1) return "Candidate";
-    return htmlEscaped(
+    return markupEscaped(
         fmt::format("[{}] {}", candidate + 1, report.candidates[candidate].summary.facts.title));
 }
 
@@ -132,7 +132,7 @@ std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& 
         layout.push_back({Field::CandidateRate});
     }
     layout.push_back({Field::Name});
-    return fmt::format("<h3>{}</h3>\n", htmlEscaped(name(parts))) +
+    return fmt::format("<h3>{}</h3>\n", markupEscaped(name(parts))) +
            tableHtml(tableOf(group.view, rows, layout, Wording::Narrow), rows);
 }
 

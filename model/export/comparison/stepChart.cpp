@@ -7,8 +7,8 @@
 
 #include "model/compare/shownNumbers.h"
 #include "model/export/comparison/ChartAxis.h"
-#include "model/export/comparison/htmlText.h"
 #include "model/values/formatValue.h"
+#include "model/values/markupText.h"
 
 namespace lanescope::report {
 
@@ -119,8 +119,8 @@ class StepPainter {
         for (size_t step = 0; step < run.wallNs.size(); ++step) {
             const int64_t ns = run.wallNs[step];
             const std::string title =
-                fmt::format("<title>{} {}: {}</title>", htmlEscaped(labels_[index].text),
-                            htmlEscaped(run.names[step]), formatDuration(ns));
+                fmt::format("<title>{} {}: {}</title>", markupEscaped(labels_[index].text),
+                            markupEscaped(run.names[step]), formatDuration(ns));
             if (isBeyond(ns)) {
                 paintBeyond(index, xOf(step), ns, title);
                 continue;
@@ -181,7 +181,7 @@ class StepPainter {
             svg_ += fmt::format(
                 "<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>"
                 "<text class=\"muted\" x=\"{}\" y=\"{}\">median {}</text>\n",
-                colorOf(run), plotRight + 12, svgNumber(y + 8), htmlEscaped(labels_[run].text),
+                colorOf(run), plotRight + 12, svgNumber(y + 8), markupEscaped(labels_[run].text),
                 plotRight + 12, svgNumber(y + 22), timeText(runs_[run].steps.medianNs));
         }
     }

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "model/export/comparison/ChartAxis.h"
-#include "model/export/comparison/htmlText.h"
+#include "model/values/markupText.h"
 
 namespace lanescope::report {
 
@@ -48,7 +48,7 @@ class WaterfallPainter {
         svg_ = fmt::format(
             "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{}\">\n"
             "<title id=\"{}\">{}</title>\n",
-            chartWidth, bottom + axisHeight, titles_.id, titles_.id, htmlEscaped(titles_.title));
+            chartWidth, bottom + axisHeight, titles_.id, titles_.id, markupEscaped(titles_.title));
         for (const double mark : axis_.marks(marks)) {
             const std::string x = svgNumber(axis_.pixelOf(mark));
             svg_ += fmt::format(
@@ -60,7 +60,7 @@ class WaterfallPainter {
 
     void paintLabel(std::string_view label, std::string_view kind) {
         svg_ += fmt::format("<text class=\"end {}\" x=\"{}\" y=\"{}\">{}</text>", kind,
-                            plotLeft - 12, y_ + 20, htmlEscaped(label));
+                            plotLeft - 12, y_ + 20, markupEscaped(label));
     }
 
     void paintRectangle(double fromNs, double toNs, std::string_view kind) {

@@ -4,9 +4,9 @@
 #include "model/export/comparison/HtmlTable.h"
 #include "model/export/comparison/compositionChart.h"
 #include "model/export/comparison/htmlPage.h"
-#include "model/export/comparison/htmlText.h"
 #include "model/export/explanation/ExplanationReport.h"
 #include "model/export/explanation/explanationTable.h"
+#include "model/values/markupText.h"
 
 namespace lanescope::report {
 
@@ -19,11 +19,11 @@ constexpr size_t mostAbreast = 8;
 
 std::string answerHtml(const ExplanationReport& report) {
     std::string html = fmt::format("<div class=\"answer same\">\n<p class=\"sentence\">{}</p>\n",
-                                   htmlEscaped(report.explanation.sentence));
+                                   markupEscaped(report.explanation.sentence));
     if (!report.explanation.doubts.empty()) {
         html += "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
         for (const std::string& doubt : report.explanation.doubts)
-            html += fmt::format("<li>{}</li>\n", htmlEscaped(doubt));
+            html += fmt::format("<li>{}</li>\n", markupEscaped(doubt));
         html += "</ul></div>\n";
     }
     return html + "</div>\n";
@@ -33,14 +33,15 @@ std::string findingsHtml(const ExplanationReport& report) {
     std::string html = "<section>\n<h2>What to change first</h2>\n";
     if (report.explanation.findings.empty()) html += "<p>No rule found anything to change.</p>\n";
     for (const explain::Finding& finding : report.explanation.findings) {
-        html += fmt::format("<h3>{}</h3>\n<p>{}</p>\n<p class=\"note\">{}</p>\n",
-                            htmlEscaped(headingOf(report, finding)), htmlEscaped(finding.sentence),
-                            htmlEscaped(factsOf(finding.rule).advice));
+        html +=
+            fmt::format("<h3>{}</h3>\n<p>{}</p>\n<p class=\"note\">{}</p>\n",
+                        markupEscaped(headingOf(report, finding)), markupEscaped(finding.sentence),
+                        markupEscaped(factsOf(finding.rule).advice));
         if (!factsOf(finding.rule).sql.empty())
             html += fmt::format(
                 "<details><summary>A query that shows it</summary>\n<p><code>{}</code></p>\n"
                 "</details>\n",
-                htmlEscaped(factsOf(finding.rule).sql));
+                markupEscaped(factsOf(finding.rule).sql));
     }
     return html + "</section>\n";
 }
@@ -75,7 +76,7 @@ std::string partsHtml(const ExplanationReport& report) {
 }  // namespace
 
 std::string explanationAsHtml(const ExplanationReport& report) {
-    const std::string title = htmlEscaped(report.run.facts.title);
+    const std::string title = markupEscaped(report.run.facts.title);
     return htmlPage(title, title, answerHtml(report) + findingsHtml(report) + partsHtml(report));
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/load/json/decimalOf.h"
+#include "model/trace/torchNames.h"
 
 namespace lanescope {
 
@@ -119,10 +120,9 @@ CopyName copyNameOf(std::string_view name) {
 }
 
 SyncType syncTypeOf(std::string_view name) {
-    if (name.starts_with("Stream Wait Event")) return SyncType::StreamWaitEvent;
-    if (name.starts_with("Event Sync")) return SyncType::Event;
-    if (name.starts_with("Stream Sync")) return SyncType::Stream;
-    if (name.starts_with("Context Sync")) return SyncType::Context;
+    for (const SyncType type :
+         {SyncType::StreamWaitEvent, SyncType::Event, SyncType::Stream, SyncType::Context})
+        if (name.starts_with(torchName(type))) return type;
     return SyncType::Unknown;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,8 @@
 #include "model/format/ncclFunctions.h"
 #include "model/load/json/JsonCursor.h"
 #include "model/load/json/decimalOf.h"
+#include "model/trace/communicatorId.h"
+#include "model/trace/torchNames.h"
 
 namespace lanescope {
 
@@ -46,27 +49,6 @@ const Operation* operationOf(std::string_view name) {
         if (word.starts_with(each.word)) return &each;
     return nullptr;
 }
-
-/// A type of elements as PyTorch and as NCCL calls it.
-struct ElementType {
-    std::string_view torch, nccl;
-    int bytes;
-};
-constexpr std::array elementTypes{
-    ElementType{"Float", "float32", 4},
-    ElementType{"BFloat16", "bfloat16", 2},
-    ElementType{"Half", "float16", 2},
-    ElementType{"Double", "float64", 8},
-    ElementType{"Int", "int32", 4},
-    ElementType{"Long", "int64", 8},
-    ElementType{"Short", "int16", 2},
-    ElementType{"Char", "int8", 1},
-    ElementType{"Byte", "uint8", 1},
-    ElementType{"Bool", "uint8", 1},
-    ElementType{"ComplexFloat", "complex64", 8},
-    ElementType{"Float8_e4m3fn", "float8e4m3", 1},
-    ElementType{"Float8_e5m2", "float8e5m2", 1},
-};
 
 int32_t ncclRank(int64_t value) {
     constexpr int64_t most = 1 << 24;
@@ -105,9 +87,13 @@ NcclRow ncclRowOf(const JsonCollective& said, int rank, TraceBuilder& builder) {
     row.operation = builder.intern(operation->operation);
     const std::string group(builder.text(said.group));
     const std::string ranks(builder.text(said.ranks));
-    if (!group.empty() || !ranks.empty()) row.communicator = communicatorOf(group, ranks);
+    // What `lanescope export` wrote names the communicator itself.
+    const std::optional<uint64_t> known = communicatorFrom(group);
+    if (!group.empty() || !ranks.empty())
+        row.communicator = known ? *known : communicatorOf(group, ranks);
     NcclFacts& facts = row.facts;
-    const StringIndex name = builder.text(said.groupName).empty() ? said.group : said.groupName;
+    const StringIndex name =
+        builder.text(said.groupName).empty() && !known ? said.group : said.groupName;
     if (builder.text(name) != "undefined") facts.communicatorName = name;
     facts.rankCount = ncclRank(said.groupSize);
     facts.rank = placeOf(rank, ranks);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "model/build/LoadProgress.h"
 #include "model/build/TraceBuilder.h"
 #include "model/format/Sqlite.h"
+#include "model/values/lowerCase.h"
 
 namespace lanescope {
 
@@ -28,6 +30,13 @@ class LoadContext {
     void returnConnections() { areBorrowed_ = false; }
     TraceBuilder& builder() { return builder_; }
     TraceDescription& description() { return builder_.description(); }
+
+    /// Notes that somebody reads `table`, or says that nobody does.
+    void reads(std::string_view table) { read_.insert(lowerCase(std::string(table))); }
+    /// Whether somebody read it, in whatever case the file writes its name. O(log n).
+    bool isRead(std::string_view table) const {
+        return read_.contains(lowerCase(std::string(table)));
+    }
 
     /// Rows `table` may hold, judged without counting them. O(log n).
     int64_t estimatedRows(const char* table) const;
@@ -50,6 +59,7 @@ class LoadContext {
     TraceBuilder& builder_;
     const unsigned threads_;
     const LoadProgress& progress_;
+    std::set<std::string> read_;  ///< Names of tables, in small letters.
     std::vector<Database> furtherConnections_;
     bool areBorrowed_ = false;
     int64_t possibleRows_ = 0;

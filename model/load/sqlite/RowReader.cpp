@@ -24,6 +24,7 @@ constexpr int64_t greatestBytes = int64_t{1} << 50;
 RowReader::RowReader(LoadContext& context, const char* table,
                      const std::vector<const char*>& columns, const char* what)
     : context_(context), table_(table), what_(what) {
+    context.reads(table);
     hasTable_ = context.database().hasTable(table);
     const std::vector<Database::Column> known =
         hasTable_ ? context.database().columns(table) : std::vector<Database::Column>();

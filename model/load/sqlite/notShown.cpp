@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <string>
 
+#include "model/format/tables/allTables.h"
 #include "model/values/formatTable.h"
+#include "model/values/lowerCase.h"
 
 namespace lanescope {
 
@@ -28,24 +32,80 @@ constexpr std::array tablesOfNsight{
     UnreadTable{"PYTHON_EVENTS", "events of Python"},
 };
 
+// Of tables that nobody described: so many are named, of the others it is said how many there are.
+constexpr size_t mostNamed = 16;
+
+/// Whether rows of that table happened at some time, and are no names or settings.
+bool holdsEvents(const Database& database, const std::string& table) {
+    constexpr std::array<std::string_view, 3> times{"start", "timestamp", "rawtimestamp"};
+    return std::ranges::any_of(database.columns(table), [&](const Database::Column& column) {
+        return std::ranges::find(times, column.name) != times.end();
+    });
+}
+
+bool isOurs(const std::string& table) {
+    const auto is = [&](const tables::Table* known) {
+        return lowerCase(std::string(known->tableName())) == lowerCase(table);
+    };
+    return std::ranges::any_of(tables::traceTables(), is) ||
+           std::ranges::any_of(tables::storedTables(), is);
+}
+
+/// Says what lies in tables that no reader asked for and nobody described, such as those of a
+/// profiler that is newer than this program.
+void noteUnknown(LoadContext& context) {
+    const auto isPlain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    };
+    size_t named = 0;
+    int64_t others = 0, otherRows = 0;
+    for (const std::string& table : context.database().tables()) {
+        if (context.isRead(table) || isOurs(table) || !std::ranges::all_of(table, isPlain) ||
+            !holdsEvents(context.database(), table))
+            continue;
+        if (named < mostNamed) {
+            const UnreadTable unknown{table, "events that this program does not know"};
+            named += noteNotShown(context, std::span(&unknown, 1));
+        } else if (const int64_t rows = context.database().rowCount(table); rows > 0) {
+            ++others;
+            otherRows += rows;
+        }
+    }
+    if (others > 0)
+        context.note({Severity::Info,
+                      HealthCode::NotShown,
+                      fmt::format("Not shown here: {} rows of {} more tables that this program "
+                                  "does not know.",
+                                  formatCount(otherRows), formatCount(others)),
+                      {},
+                      {},
+                      otherRows});
+}
+
 }  // namespace
 
-void noteNotShown(LoadContext& context, std::span<const UnreadTable> tables) {
+size_t noteNotShown(LoadContext& context, std::span<const UnreadTable> tables) {
+    size_t notes = 0;
     for (const UnreadTable& each : tables) {
+        context.reads(each.table);
         const int64_t rows = context.database().rowCount(each.table);
-        if (rows > 0)
-            context.note({Severity::Info,
-                          HealthCode::NotShown,
-                          fmt::format("Not shown here: {} rows of {} ({}).", formatCount(rows),
-                                      each.table, each.rows),
-                          {},
-                          {},
-                          rows});
+        if (rows == 0) continue;
+        ++notes;
+        context.note({Severity::Info,
+                      HealthCode::NotShown,
+                      fmt::format("Not shown here: {} rows of {} ({}).", formatCount(rows),
+                                  each.table, each.rows),
+                      {},
+                      {},
+                      rows});
     }
+    return notes;
 }
 
 void noteNotShownOfNsight(LoadContext& context) {
     noteNotShown(context, tablesOfNsight);
+    noteUnknown(context);
 }
 
 }  // namespace lanescope

@@ -2,7 +2,7 @@
 #include <unordered_map>
 
 #include "model/format/tables/ApiCalls.h"
-#include "model/load/sqlite/TableReader.h"
+#include "model/load/sqlite/ThreadRows.h"
 #include "model/load/sqlite/apiName.h"
 #include "model/load/sqlite/readers.h"
 #include "model/trace/kinds/Api.h"
@@ -23,31 +23,23 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
                         t.eventClass, t.callchainId},
                        "CUDA API calls");
     std::unordered_map<StringIndex, StringIndex> plainNames;
-    while (reader.next()) {
-        const std::optional<TimeRange> times = reader.times(t.start, t.end);
-        if (!times) continue;
-        const std::optional<int64_t> tid = reader.integer(t.globalTid);
-        const uint32_t thread =
-            tid ? directory.identities.thread(*tid) : directory.identities.unnamedThread();
-        if (thread == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+    const auto take = [&](uint32_t thread, TimeRange times) {
         const StringIndex entryPoint = reader.string(t.nameId, directory.strings).value_or(0);
         const auto [name, isNew] = plainNames.try_emplace(entryPoint, 0);
         if (isNew)
             name->second = directory.strings.intern(
                 std::string(plainApiName(directory.strings.text(entryPoint))));
         context.builder().add<kinds::Api>(
-            {.startNs = times->startNs,
-             .endNs = times->endNs,
+            {.startNs = times.startNs,
+             .endNs = times.endNs,
              .name = name->second,
              .thread = thread,
              .correlation = reader.unsigned32(t.correlationId),
              .returnValue = static_cast<int32_t>(reader.unsigned32(t.returnValue)),
              .isDriver = reader.integerOr(t.eventClass, 0) == driverClass,
              .stack = directory.stackOf(reader.integer(t.callchainId))});
-    }
+    };
+    forEachThreadRow(reader, t, directory.identities, Nameless::Kept, take);
     reader.countAs(kinds::Api::plural);
 }
 

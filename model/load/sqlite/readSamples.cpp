@@ -5,7 +5,7 @@
 
 #include "model/format/tables/ThreadStates.h"
 #include "model/load/sqlite/CallchainStacks.h"
-#include "model/load/sqlite/TableReader.h"
+#include "model/load/sqlite/ThreadRows.h"
 #include "model/trace/kinds/CpuState.h"
 
 namespace lanescope {
@@ -50,16 +50,10 @@ void readSamples(LoadContext& context, FileDirectory& directory) {
     if (!reader.hasTable()) return;
     const CallchainStacks stacks(context, directory, tables::samplingCallchains);
     std::map<uint32_t, std::vector<Sample>> samplesOf;
-    while (reader.next()) {
-        const std::optional<int64_t> timeNs = reader.time(t.start);
-        if (!timeNs) continue;
-        const std::optional<int64_t> tid = reader.integer(t.globalTid);
-        const uint32_t thread = tid ? directory.identities.thread(*tid) : noIndex;
-        if (thread == noIndex)
-            reader.skipRow();
-        else
-            samplesOf[thread].push_back({*timeNs, stacks.of(reader.integerOr(t.id, -1))});
-    }
+    forEachThreadRow(
+        reader, t, directory.identities, Nameless::LeftOut, [&](uint32_t thread, TimeRange times) {
+            samplesOf[thread].push_back({times.startNs, stacks.of(reader.integerOr(t.id, -1))});
+        });
     for (auto& [thread, samples] : samplesOf) giveSamples(context.builder(), thread, samples);
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/format/tables/ThreadStates.h"
-#include "model/load/sqlite/TableReader.h"
+#include "model/load/sqlite/ThreadRows.h"
 #include "model/load/sqlite/readers.h"
 #include "model/trace/kinds/CpuState.h"
 
@@ -40,16 +40,10 @@ void readSchedule(LoadContext& context, FileDirectory& directory) {
     TableReader reader(context, t, {t.start, t.isSchedIn, t.globalTid}, "switches of threads");
     if (!reader.hasTable()) return;
     std::map<uint32_t, std::vector<Switch>> switchesOf;
-    while (reader.next()) {
-        const std::optional<int64_t> timeNs = reader.time(t.start);
-        if (!timeNs) continue;
-        const std::optional<int64_t> tid = reader.integer(t.globalTid);
-        const uint32_t thread = tid ? directory.identities.thread(*tid) : noIndex;
-        if (thread == noIndex)
-            reader.skipRow();
-        else
-            switchesOf[thread].push_back({*timeNs, reader.integerOr(t.isSchedIn, 0) != 0});
-    }
+    forEachThreadRow(
+        reader, t, directory.identities, Nameless::LeftOut, [&](uint32_t thread, TimeRange times) {
+            switchesOf[thread].push_back({times.startNs, reader.integerOr(t.isSchedIn, 0) != 0});
+        });
     for (auto& [thread, switches] : switchesOf) giveStates(context.builder(), thread, switches);
 }
 

@@ -6,7 +6,7 @@
 
 #include "model/format/tables/ThreadStates.h"
 #include "model/load/sqlite/CallchainStacks.h"
-#include "model/load/sqlite/TableReader.h"
+#include "model/load/sqlite/ThreadRows.h"
 #include "model/trace/kinds/CpuState.h"
 
 namespace lanescope {
@@ -37,27 +37,20 @@ void readSystemCalls(LoadContext& context, FileDirectory& directory) {
     if (!reader.hasTable()) return;
     const CallchainStacks stacks(context, directory, tables::systemCallchains);
     std::unordered_map<StringIndex, ThreadState> reasons;
-    while (reader.next()) {
-        const std::optional<TimeRange> times = reader.times(t.start, t.end);
-        if (!times) continue;
-        const std::optional<int64_t> tid = reader.integer(t.globalTid);
-        const uint32_t thread = tid ? directory.identities.thread(*tid) : noIndex;
-        if (thread == noIndex) {
-            reader.skipRow();
-            continue;
-        }
+    const auto take = [&](uint32_t thread, TimeRange times) {
         const StringIndex name = reader.string(t.nameId, directory.strings).value_or(0);
         const auto [reason, isNew] = reasons.try_emplace(name, ThreadState::Blocked);
         if (isNew) reason->second = reasonOf(directory.strings.text(name));
         context.builder().add<kinds::CpuState>(
-            {.startNs = times->startNs,
-             .endNs = times->endNs,
+            {.startNs = times.startNs,
+             .endNs = times.endNs,
              .thread = thread,
              .state = reason->second,
              .source = StateSource::Calls,
              .call = name,
              .stack = stacks.of(reader.integerOr(t.callchainId, -1))});
-    }
+    };
+    forEachThreadRow(reader, t, directory.identities, Nameless::LeftOut, take);
 }
 
 }  // namespace lanescope

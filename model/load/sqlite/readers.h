@@ -26,6 +26,11 @@ struct FileDirectory {
     }
 
     explicit FileDirectory(TraceBuilder& builder) : strings(builder), identities(builder) {}
+    /// The Python stack of that number; `noIndex` if there is none.
+    uint32_t stack(std::optional<int64_t> id) const {
+        const auto found = id ? stacks.find(*id) : stacks.end();
+        return found == stacks.end() ? noIndex : found->second;
+    }
 };
 
 // Each gives the builder the events of one table of the file, in the order of the file, and counts

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "model/trace/callWord.h"
 #include "model/trace/categories.h"
 #include "model/trace/kinds/OfTable.h"
 #include "model/values/formatValue.h"
@@ -49,7 +50,8 @@ struct Api : OfTable<EventKind::Api, &Trace::apiCalls> {
 
     static void describe(const Trace& trace, uint32_t row, Details& details) {
         const ApiTable& table = trace.apiCalls;
-        details.add(table.isDriver[row] != 0 ? "CUDA driver call" : "CUDA runtime call",
+        details.add(fmt::format("{} {} call", callWord(trace),
+                                table.isDriver[row] != 0 ? "driver" : "runtime"),
                     nameOf(trace, row));
         details.addTimes();
         details.addThread(table.thread[row]);

@@ -119,7 +119,7 @@ void Details::addRange(uint32_t nvtx) {
     add("Domain", std::string(trace_.strings.at(table.domain[nvtx])));
     add("Category", std::string(trace_.strings.at(table.category[nvtx])));
     addNcclCall(ncclCallOfRange(trace_, nvtx));
-    add("Payload", std::string(trace_.strings.at(table.payload[nvtx])));
+    add("Payload", payloadText(trace_, nvtx));
     addStack(table.stack[nvtx], table.isStackLent[nvtx] != 0);
 }
 

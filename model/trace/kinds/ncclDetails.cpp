@@ -8,6 +8,7 @@
 
 #include "model/trace/NcclBandwidth.h"
 #include "model/trace/communicatorId.h"
+#include "model/trace/rangeDomains.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope {
@@ -79,6 +80,12 @@ uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {
             return row;
     }
     return noIndex;
+}
+
+std::string payloadText(const Trace& trace, uint32_t nvtx) {
+    const std::string_view payload = trace.strings.at(trace.nvtx.payload[nvtx]);
+    const bool isOfNccl = trace.strings.at(trace.nvtx.domain[nvtx]) == ncclDomain;
+    return isOfNccl ? withCommunicatorIds(payload) : std::string(payload);
 }
 
 std::vector<Property> describeNcclCall(const Trace& trace, uint32_t row) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "model/trace/Trace.h"
@@ -14,6 +15,10 @@ uint32_t ncclCallOfRange(const Trace& trace, uint32_t nvtx);
 /// The row of `trace.nccl` that GPU work is of, the first if NCCL did several at once; or
 /// `noIndex`. O(log n), and some thousand of the calls before.
 uint32_t ncclCallOfWork(const Trace& trace, EventRef work);
+
+/// The payload of an NVTX range, for people: in one of NCCL's communicators are called as
+/// elsewhere.
+std::string payloadText(const Trace& trace, uint32_t nvtx);
 
 /// What is known of an NCCL call, for people.
 std::vector<Property> describeNcclCall(const Trace& trace, uint32_t row);

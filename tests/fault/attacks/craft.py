@@ -109,6 +109,8 @@ def files(runs):
             "INSERT INTO LANESCOPE_STACKS VALUES (1, 2, 1, 1, 1), (2, 1, 1, 1, 1), (3, 3, 1, 1, 1), (3, NULL, 1, 1, 1),"
             " (4, 3, 1, 1, 1), (3, 4, 1, 1, 1);"),
         "threads.json": events(many, '{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":"t#","ts":#,"dur":1}'),
+        "named-threads.json": events(many, '{"ph":"M","name":"thread_name","pid":1,"tid":#,"args":{"name":"worker #"}},'
+                                           '{"ph":"X","name":"a","pid":1,"tid":#,"ts":#,"dur":1}'),
         "processes.json": events(many, '{"ph":"X","cat":"cpu_op","name":"a","pid":"p#","tid":1,"ts":#,"dur":1}'),
         "streams.json": events(many, '{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":#,"dur":1,"args":'
                                      '{"device":#,"context":#,"stream":#,"correlation":#}}'),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/export/comparison/htmlText.h"
+#include "model/values/markupText.h"
 
 #include "model/values/formatValue.h"
 
-namespace lanescope::report {
+namespace lanescope {
 
-std::string htmlEscaped(std::string_view text) {
+std::string markupEscaped(std::string_view text) {
     const std::string clean = printable(text);
     std::string result;
     result.reserve(clean.size());
@@ -33,4 +33,4 @@ std::string htmlEscaped(std::string_view text) {
     return result;
 }
 
-}  // namespace lanescope::report
+}  // namespace lanescope

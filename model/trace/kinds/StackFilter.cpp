@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/trace/StackFilter.h"
+#include "model/trace/kinds/StackFilter.h"
 
 #include <array>
 #include <charconv>
@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
 #include "model/values/lowerCase.h"
 
@@ -130,10 +131,7 @@ StackFilter::StackFilter(const Trace& trace, const std::vector<StackTerm>& terms
 }
 
 bool StackFilter::holds(EventRef event) const {
-    if (isAny_) return true;
-    const EventRef call = event.kind() == EventKind::Api ? event : trace_.launchingCall(event);
-    if (call.kind() != EventKind::Api || call.row() >= trace_.apiCalls.size()) return false;
-    return holds(trace_.apiCalls.stack[call.row()]);
+    return isAny_ || holds(pythonPlace(trace_, event).stack);
 }
 
 }  // namespace lanescope

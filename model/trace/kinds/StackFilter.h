@@ -43,8 +43,7 @@ class StackFilter {
 
     /// Whether it lets a stack through; all if there are no terms, else not `noIndex`.
     bool holds(uint32_t stack) const { return isAny_ || (stack < holds_.size() && holds_[stack]); }
-    /// The same for a call by its stack, and for work on a GPU by that of its call; other events
-    /// have no stack. O(log n).
+    /// The same for an event by its stack, as it is told of it (`pythonPlace`). O(log n).
     bool holds(EventRef event) const;
     bool isAny() const { return isAny_; }
 
