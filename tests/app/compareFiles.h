@@ -45,11 +45,6 @@ inline QList<QByteArrayList> csvRows(const QByteArray& csv) {
     return rows;
 }
 
-inline QString sample(const QString& name) {
-    return QStringLiteral(LANESCOPE_SOURCE_DIR "/resources/samples/resnet152-") + name +
-           ".sqlite.gz";
-}
-
 inline QJsonObject jsonOf(const QStringList& arguments) {
     const Outcome outcome = compareFiles(arguments + QStringList{"-f", "json"});
     return QJsonDocument::fromJson(outcome.output).object();

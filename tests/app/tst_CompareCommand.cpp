@@ -9,15 +9,16 @@
 #include <cmath>
 
 #include "model/compare/storedSummary.h"
+#include "model/export/traceFile.h"
 #include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "tests/app/compareFiles.h"
 #include "tests/app/sampleTrace.h"
+#include "tests/support/SampleCopies.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 using namespace lanescope::compare;
@@ -38,7 +39,7 @@ bool writeHostileTrace(const QString& path, int64_t extraNs) {
         builder.launch(thread, stream, "a\"b'c,&\x1b[31m\xff\xe2\x80\xae", at + 9'000,
                        at + 4'000'000, at + 8'000'000 + step * 1'000);
     }
-    return writeTrace(*builder.finish(), path.toStdString()).has_value();
+    return writeTraceFile(*builder.finish(), path.toStdString()).has_value();
 }
 
 /// Steps of 20 ms and a little; in every third, from the second on, the CPU does something else for
@@ -57,14 +58,14 @@ bool writeUnevenTrace(const QString& path, int64_t hiccupNs) {
         builder.launch(thread, stream, "gemm", launched, launched + 100'000, end - 10'000);
         at = end;
     }
-    return writeTrace(*builder.finish(), path.toStdString()).has_value();
+    return writeTraceFile(*builder.finish(), path.toStdString()).has_value();
 }
 
 bool writeTraceWithoutSteps(const QString& path, int64_t kernelNs) {
     SimulatedTrace builder;
     builder.launch(builder.defaultThread(), builder.defaultStream(), "once", 1'000, 20'000,
                    20'000 + kernelNs);
-    return writeTrace(*builder.finish(), path.toStdString()).has_value();
+    return writeTraceFile(*builder.finish(), path.toStdString()).has_value();
 }
 
 }  // namespace
@@ -73,6 +74,7 @@ class TestCompareCommand : public QObject {
     Q_OBJECT
 
     QTemporaryDir folder_;
+    const SampleCopies sample;
     QString fast_, slow_, same_, hostile_, empty_, oneStep_, oneSlowStep_;
 
     QString path(const QString& name) const { return folder_.filePath(name); }
@@ -94,8 +96,8 @@ class TestCompareCommand : public QObject {
     QString writtenTraining(const QString& name, SimulatedTraining training) const {
         training.steps = 12;
         training.layers = 4;
-        return writeTrace(*simulatedTraining(training), path(name).toStdString()) ? path(name)
-                                                                                  : QString();
+        return writeTraceFile(*simulatedTraining(training), path(name).toStdString()) ? path(name)
+                                                                                      : QString();
     }
 
   private slots:
@@ -115,7 +117,7 @@ class TestCompareCommand : public QObject {
         QVERIFY(writeTraceWithoutSteps(oneStep_, 1'000'000));
         QVERIFY(writeTraceWithoutSteps(oneSlowStep_, 1'500'000));
         empty_ = path("nothing.sqlite");
-        QVERIFY(writeTrace(*SimulatedTrace().finish(), empty_.toStdString()));
+        QVERIFY(writeTraceFile(*SimulatedTrace().finish(), empty_.toStdString()));
         QVERIFY(!fast_.isEmpty() && !slow_.isEmpty() && !same_.isEmpty());
     }
 

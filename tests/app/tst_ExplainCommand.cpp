@@ -7,6 +7,7 @@
 #include <QtTest>
 
 #include "model/explain/rules.h"
+#include "tests/support/SampleCopies.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -27,8 +28,9 @@ class TestExplainCommand : public QObject {
     Q_OBJECT
 
     QTemporaryDir folder_;
-    const QString used_ = QStringLiteral(LANESCOPE_SAMPLES "/resnet152-nvlink.sqlite.gz");
-    const QString unused_ = QStringLiteral(LANESCOPE_SAMPLES "/resnet152-no-p2p.sqlite.gz");
+    const SampleCopies sample_;
+    const QString used_ = sample_("nvlink");
+    const QString unused_ = sample_("no-p2p");
 
     Outcome run(const QStringList& arguments) const {
         QProcess process;

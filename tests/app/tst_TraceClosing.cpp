@@ -9,6 +9,7 @@
 
 #include "model/build/TraceBuilder.h"
 #include "model/compare/storedSummary.h"
+#include "model/export/traceFile.h"
 #include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/allTables.h"
@@ -19,7 +20,6 @@
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 using namespace lanescope::cli;
@@ -34,7 +34,7 @@ class tst_TraceClosing : public QObject {
     void init() {
         folder_.emplace();
         // Large enough for an index.
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 100}), unfinished()));
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), unfinished()));
         QVERIFY(std::filesystem::file_size(unfinished()) > OpenOptions().leastBytes);
     }
 
@@ -156,7 +156,7 @@ class tst_TraceClosing : public QObject {
     void aRunWithoutGpuWorkHasNothingToStore() {
         TraceBuilder nothing;
         QVERIFY(nothing.finish());
-        QVERIFY(writeTrace(*nothing.take(), *folder_ / "empty.sqlite"));
+        QVERIFY(writeTraceFile(*nothing.take(), *folder_ / "empty.sqlite"));
         Result<Database> database = openForWriting(*folder_ / "empty.sqlite");
         QVERIFY(database.has_value());
         TraceClosing closing({});

@@ -11,12 +11,12 @@
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/icons.h"
 #include "model/compare/storedSummary.h"
+#include "model/export/traceFile.h"
 #include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 #include "views/compare/AnswerPreview.h"
 #include "views/compare/CompareView.h"
 
@@ -58,7 +58,7 @@ void bench_ComparePreview::initTestCase() {
         const qint64 eventsOfAStep = eventsIn(*simulatedTraining(training)) / training.steps;
         training.steps = static_cast<int>(std::max<qint64>(10, wanted / eventsOfAStep + 1));
         const TracePtr trace = simulatedTraining(training);
-        QVERIFY(writeTrace(*trace, folder_ / name));
+        QVERIFY(writeTraceFile(*trace, folder_ / name));
         const Result<RunSummary> summary = summarizeRun(*trace);
         QVERIFY(summary.has_value());
         {

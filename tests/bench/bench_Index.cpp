@@ -7,6 +7,7 @@
 #include <ctime>
 #include <map>
 
+#include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
@@ -14,7 +15,6 @@
 #include "model/reduce/reduceToPixels.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -146,7 +146,7 @@ void bench_Index::initTestCase() {
     path_ = qEnvironmentVariable("LANESCOPE_BENCH_TRACE").toStdString();
     if (!path_.empty()) return;
     path_ = folder_ / "trace.sqlite";
-    QVERIFY(writeTrace(*simulatedTraining({.steps = 500}), path_).has_value());
+    QVERIFY(writeTraceFile(*simulatedTraining({.steps = 500}), path_).has_value());
 }
 
 double bench_Index::readPlainlyMs() const {

@@ -2,12 +2,12 @@
 #include <QElapsedTimer>
 #include <QTest>
 
+#include "model/export/traceFile.h"
 #include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -33,7 +33,7 @@ class bench_LoadTrace : public QObject {
 
 void bench_LoadTrace::initTestCase() {
     const TracePtr trace = simulatedTraining({.steps = 500});
-    QVERIFY(writeTrace(*trace, folder_ / "trace"));
+    QVERIFY(writeTraceFile(*trace, folder_ / "trace"));
     qInfo("%u kernels, %u API calls", trace->kernels.size(), trace->apiCalls.size());
 }
 

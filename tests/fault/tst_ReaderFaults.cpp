@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "model/export/traceFile.h"
 #include "model/format/PageSeal.h"
 #include "model/index/indexPath.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -39,7 +39,7 @@ class tst_ReaderFaults : public QObject {
   private slots:
     void initTestCase() {
         path_ = folder_ / "run.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 30}), path_).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 30}), path_).has_value());
         QVERIFY(sealPages(path_).has_value());
     }
 

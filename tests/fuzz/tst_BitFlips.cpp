@@ -5,6 +5,7 @@
 #include <random>
 
 #include "model/compare/storedSummary.h"
+#include "model/export/traceFile.h"
 #include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
@@ -18,7 +19,6 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/traceDump.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -68,7 +68,7 @@ class tst_BitFlips : public QObject {
     void initTestCase() {
         path_ = folder_ / "run.sqlite";
         const TracePtr trace = simulatedTraining({.steps = 6, .layers = 6, .ncclPlugin = true});
-        QVERIFY(writeTrace(*trace, path_).has_value());
+        QVERIFY(writeTraceFile(*trace, path_).has_value());
         const Result<TracePtr> loaded = loadTrace(path_);
         QVERIFY(loaded.has_value());
         const auto summary = compare::summarizeRun(**loaded);

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <random>
 
+#include "model/export/traceFile.h"
 #include "model/load/loadTrace.h"
 #include "model/reduce/reduceToPixels.h"
 #include "model/trace/kinds/eventFacts.h"
@@ -10,7 +11,6 @@
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -92,7 +92,8 @@ class tst_LoadFuzz : public QObject {
     std::string simulated() {
         const auto path = folder_ / "whole";
         if (!std::filesystem::exists(path) &&
-            !writeTrace(*simulatedTraining({.steps = 2, .layers = 4, .ncclPlugin = true}), path))
+            !writeTraceFile(*simulatedTraining({.steps = 2, .layers = 4, .ncclPlugin = true}),
+                            path))
             qFatal("The trace could not be written.");
         return readFile(path);
     }

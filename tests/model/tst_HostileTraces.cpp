@@ -3,11 +3,13 @@
 
 #include <QElapsedTimer>
 #include <QtTest>
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <unordered_map>
 
+#include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
@@ -18,7 +20,6 @@
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -72,6 +73,45 @@ class tst_HostileTraces : public QObject {
         QFETCH(QString, sql);
         write(sql.toStdString());
         QVERIFY(load().has_value());
+    }
+
+    /// Events that each name somebody or something new, so that as many as possible fit into the
+    /// file: a thread, a process, a stream, a counter costs more than an event.
+    void whoIsNamedOnceTakesNoMoreThanHisShare_data() {
+        QTest::addColumn<QString>("event");
+        QTest::addColumn<int>("kind");
+        const auto row = [](const char* name, const char* event, TrackKind kind) {
+            QTest::newRow(name) << event << static_cast<int>(kind);
+        };
+        row("threads with names",
+            R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":"t#","ts":#,"dur":1})",
+            TrackKind::Thread);
+        row("threads that are named",
+            R"({"ph":"M","name":"thread_name","pid":1,"tid":#,"args":{"name":"worker #"}},)"
+            R"({"ph":"X","name":"a","pid":1,"tid":#,"ts":#,"dur":1})",
+            TrackKind::Thread);
+        row("threads that call",
+            R"({"ph":"X","cat":"cuda_runtime","name":"a","pid":1,"tid":"t#","ts":#,"dur":1})",
+            TrackKind::Thread);
+    }
+    void whoIsNamedOnceTakesNoMoreThanHisShare() {
+        QFETCH(QString, event);
+        QFETCH(int, kind);
+        constexpr int count = 20'000;
+        path_ = *folder_ / "run.json";
+        {
+            std::ofstream file(path_);
+            file << R"({"schemaVersion":1,"traceEvents":[)";
+            for (int number = 0; number < count; ++number)
+                file << (number > 0 ? ",\n" : "")
+                     << QString(event).replace('#', QString::number(number)).toStdString();
+            file << "]}";
+        }
+        const auto trace = load();
+        QVERIFY(trace.has_value());
+        const auto tracks =
+            std::ranges::count((*trace)->tracks, static_cast<TrackKind>(kind), &Track::kind);
+        QCOMPARE(tracks, std::ptrdiff_t{count});
     }
 
     void computedColumnsAreNotRead() {
@@ -222,7 +262,7 @@ class tst_HostileTraces : public QObject {
     }
 
     void aJournalThatSomebodyLeftIsCalledThat() {
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), path_).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), path_).has_value());
         {
             auto database = openForWriting(path_);
             // So little memory that pages are written before the transaction ends.
@@ -240,7 +280,7 @@ class tst_HostileTraces : public QObject {
     }
 
     void aWriteAheadLogLeavesNothingBeside() {
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), path_).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), path_).has_value());
         {
             auto database = openForWriting(path_);
             QVERIFY(database && database->execute("PRAGMA locking_mode = NORMAL;"

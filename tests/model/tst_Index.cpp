@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "model/export/traceFile.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
 #include "model/index/readIndex.h"
@@ -21,7 +22,6 @@
 #include "tests/support/simulatedMemory.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/traceDump.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -112,8 +112,9 @@ class tst_Index : public QObject {
         folder_ = std::make_unique<TemporaryFolder>();
         qputenv("XDG_CACHE_HOME", QByteArray::fromStdString((*folder_ / "cache").string()));
         path_ = *folder_ / "trace.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_)
-                    .has_value());
+        QVERIFY(
+            writeTraceFile(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_)
+                .has_value());
         index_ = indexPaths(path_).front();
     }
 
@@ -211,7 +212,7 @@ class tst_Index : public QObject {
         if (test::hasThreadSanitizer)
             QSKIP("The file takes addresses that the sanitizer needs for itself.");
         const std::filesystem::path path = *folder_ / "large.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 150, .ncclPlugin = true}), path));
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 150, .ncclPlugin = true}), path));
         LoadOptions options;
         options.memory = std::make_shared<LargeMemory>(folder_->path(), 0);
         const Result<TracePtr> mapped = loadTrace(path, {}, options);
@@ -240,7 +241,7 @@ class tst_Index : public QObject {
 
     void isTheSameForAnyNumberOfThreads() {
         const std::filesystem::path path = *folder_ / "large.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 150, .ncclPlugin = true}), path));
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 150, .ncclPlugin = true}), path));
         std::string alone;
         for (const unsigned threads : {1u, 2u, 5u}) {
             const auto trace = readTrace(path, {}, {.threads = threads});
@@ -255,7 +256,7 @@ class tst_Index : public QObject {
 
     void readingByManyThreadsCanBeCancelled() {
         const std::filesystem::path path = *folder_ / "large.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 150}), path));
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 150}), path));
         for (const unsigned threads : {1u, 2u, 5u}) {
             const auto trace = readTrace(path, [](double, std::string_view) { return false; },
                                          {.threads = threads});
@@ -321,7 +322,7 @@ class tst_Index : public QObject {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string old = readFile(index_);
         std::filesystem::remove(path_);
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), path_).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), path_).has_value());
         const auto trace = openTrace(path_, always());
         QVERIFY(dumpOf(**trace) == dumpOf(**loadTrace(path_)));
         QVERIFY(readFile(index_) != old);
@@ -395,7 +396,7 @@ class tst_Index : public QObject {
         const auto open = openTrace(path_, always());
         const std::string before = dumpOf(**open);
         std::filesystem::remove(path_);
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 1}), path_).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 1}), path_).has_value());
         QVERIFY(ensureIndex(path_).has_value());
         QVERIFY(dumpOf(**open) == before);
     }

@@ -2,6 +2,7 @@
 #include <QtTest>
 #include <memory>
 
+#include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
@@ -9,7 +10,6 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -65,7 +65,7 @@ class tst_LoadMemory : public QObject {
         builder.addWindow(0, 700, 1000);
         builder.addGap(0, Loss::NvtxCalls, 200, 250, 4);
         const TracePtr before = builder.finish();
-        QVERIFY(writeTrace(*before, file()));
+        QVERIFY(writeTraceFile(*before, file()));
         const TracePtr after = load();
         QCOMPARE(after->graphs.startNs, before->graphs.startNs);
         QCOMPARE(after->graphs.graph, before->graphs.graph);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "model/export/traceFile.h"
 #include "model/index/MappedFile.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
@@ -19,7 +20,6 @@
 #include "tests/support/sanitizers.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/traceDump.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -47,8 +47,9 @@ class tst_MappedFile : public QObject {
         folder_ = std::make_unique<TemporaryFolder>();
         qputenv("XDG_CACHE_HOME", QByteArray::fromStdString((*folder_ / "cache").string()));
         path_ = *folder_ / "trace.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_)
-                    .has_value());
+        QVERIFY(
+            writeTraceFile(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_)
+                .has_value());
         index_ = indexPaths(path_).front();
     }
 

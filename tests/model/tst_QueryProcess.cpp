@@ -5,13 +5,13 @@
 #include <QtTest>
 #include <cerrno>
 
+#include "model/export/traceFile.h"
 #include "model/query/QueryProcess.h"
 #include "model/values/formatTable.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -46,7 +46,7 @@ class tst_QueryProcess : public QObject {
   private slots:
     void initTestCase() {
         path_ = folder_ / "run.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 3}), path_).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), path_).has_value());
     }
 
     /// First, since the largest of all children is what the system tells.

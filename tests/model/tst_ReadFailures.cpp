@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 
+#include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
@@ -13,7 +14,6 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/traceDump.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -76,7 +76,7 @@ class tst_ReadFailures : public QObject {
   private slots:
     void initTestCase() {
         path_ = folder_ / "run.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 30}), path_).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 30}), path_).has_value());
         const Result<TracePtr> good = loadTrace(path_);
         QVERIFY(good.has_value());
         good_ = dumpOf(**good);

@@ -5,6 +5,7 @@
 
 #include "model/compare/checkRunSummary.h"
 #include "model/compare/storedSummary.h"
+#include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
@@ -13,7 +14,6 @@
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 using namespace lanescope::compare;
@@ -134,7 +134,7 @@ class TestStoredSummary : public QObject {
     void aTraceWithoutASummaryHasNone() {
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "run.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining(), path).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining(), path).has_value());
         QVERIFY(!readBack(path).has_value());
     }
 

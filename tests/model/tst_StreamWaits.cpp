@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
 #include "model/trace/kinds/flows.h"
@@ -10,7 +11,6 @@
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -217,7 +217,7 @@ void tst_StreamWaits::areReadFromAFile() {
     const EventRef after = calls.launch(calls.copy);
     const TracePtr written = calls.builder.finish();
     const auto path = folder / "waits.sqlite";
-    QVERIFY(writeTrace(*written, path));
+    QVERIFY(writeTraceFile(*written, path));
     {
         auto database = openForWriting(path);
         QVERIFY(database);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "model/load/TraceFormat.h"
@@ -13,7 +14,6 @@
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 namespace fs = std::filesystem;
@@ -77,7 +77,7 @@ class tst_TraceFormats : public QObject {
 };
 
 void tst_TraceFormats::initTestCase() {
-    QVERIFY(writeTrace(*simulatedTraining(), folder_ / "ours.sqlite"));
+    QVERIFY(writeTraceFile(*simulatedTraining(), folder_ / "ours.sqlite"));
     makeDatabase(folder_ / "nsight.sqlite",
                  "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
                  "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, \"end\" INTEGER)");

@@ -6,13 +6,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "model/export/traceFile.h"
 #include "model/query/TraceQuery.h"
 #include "model/query/queryPosition.h"
 #include "model/query/sampleQueries.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -83,7 +83,7 @@ class tst_TraceQuery : public QObject {
 };
 
 void tst_TraceQuery::initTestCase() {
-    QVERIFY(writeTrace(*simulatedTraining({.steps = 3}), folder_ / "trace.sqlite").has_value());
+    QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), folder_ / "trace.sqlite").has_value());
     makeFile(folder_ / "plain.sqlite",
              "CREATE TABLE t (a INTEGER, b REAL, c TEXT, d BLOB);"
              "INSERT INTO t VALUES (1, 2.5, 'x', x'00ff'), (2, NULL, 'y', NULL);");

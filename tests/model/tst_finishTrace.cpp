@@ -12,6 +12,7 @@
 
 #include "model/build/TraceBuilder.h"
 #include "model/build/permute.h"
+#include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
 #include "model/load/loadTrace.h"
 #include "model/trace/kinds/Api.h"
@@ -20,7 +21,6 @@
 #include "model/values/sortLarge.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 using namespace std::chrono_literals;
@@ -135,7 +135,7 @@ class tst_finishTrace : public QObject {
     void aLoadIsCancelledBeforeTheTraceIsFinished() {
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "small.sqlite";
-        QVERIFY(writeTrace(unfinishedTrace(100).trace(), path));
+        QVERIFY(writeTraceFile(unfinishedTrace(100).trace(), path));
         int asked = 0;
         const Result<TracePtr> trace = loadTrace(path, [&](double, std::string_view what) {
             asked += what == "tracks" ? 1 : 0;
@@ -153,7 +153,7 @@ class tst_finishTrace : public QObject {
         constexpr uint32_t rows = 300'000;
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "large.sqlite";
-        QVERIFY(writeTrace(unfinishedTrace(rows).trace(), path));
+        QVERIFY(writeTraceFile(unfinishedTrace(rows).trace(), path));
         int asked = 0;
         const Result<TracePtr> cancelled = loadTrace(path, [&](double, std::string_view what) {
             asked += what == "tracks" ? 1 : 0;

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <random>
 
+#include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "model/load/UnpackedStream.h"
@@ -14,7 +15,6 @@
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -89,7 +89,7 @@ class tst_unpackGzip : public QObject {
 
 void tst_unpackGzip::initTestCase() {
     const TemporaryFolder folder;
-    QVERIFY(writeTrace(*simulatedTraining(), folder / "trace"));
+    QVERIFY(writeTraceFile(*simulatedTraining(), folder / "trace"));
     const auto loaded = loadTrace(folder / "trace");
     QVERIFY(loaded);
     trace_ = *loaded;

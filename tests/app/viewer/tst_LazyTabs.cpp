@@ -15,11 +15,11 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
+#include "model/export/traceFile.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/events/EventTableModel.h"
 #include "views/events/EventsPanel.h"
@@ -46,7 +46,7 @@ struct Shown {
         window.show();
         // Of a file, since marks are kept beside it.
         const std::filesystem::path file = traceFolder / "run.sqlite";
-        if (!writeTrace(*simulatedTraining({.steps = 3}), file)) qFatal("no trace");
+        if (!writeTraceFile(*simulatedTraining({.steps = 3}), file)) qFatal("no trace");
         window.openFiles({QString::fromStdString(file.string())});
         if (!QTest::qWaitFor([this] { return window.tabs().currentTrace(); }, patienceMs))
             qFatal("not opened");

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "app/viewer/LiveFollower.h"
+#include "model/export/traceFile.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;
@@ -29,7 +29,7 @@ constexpr int patienceMs = 60'000;
 /// folder of its logs.
 struct Recording {
     Recording() {
-        if (!writeTrace(*simulatedTraining({.steps = 3}), live.partial)) qFatal("no trace");
+        if (!writeTraceFile(*simulatedTraining({.steps = 3}), live.partial)) qFatal("no trace");
         std::filesystem::create_directory(logFolderOf(live));
         const std::filesystem::path locked = logFolderOf(live) / "session.json";
         lock = ::open(locked.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);

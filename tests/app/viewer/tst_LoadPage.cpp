@@ -12,6 +12,7 @@
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "model/compare/storedSummary.h"
+#include "model/export/traceFile.h"
 #include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
@@ -19,7 +20,6 @@
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 #include "views/compare/AnswerPreview.h"
 #include "views/compare/CompareView.h"
 #include "views/compare/HeadlineCard.h"
@@ -227,7 +227,7 @@ class tst_LoadPage : public QObject {
 
     void write(const char* name, double scale, bool isStored) {
         const TracePtr trace = simulatedTraining({.steps = 30, .kernelScale = scale});
-        QVERIFY(writeTrace(*trace, folder_ / name).has_value());
+        QVERIFY(writeTraceFile(*trace, folder_ / name).has_value());
         if (!isStored) return;
         const Result<RunSummary> summary = summarizeRun(*trace);
         QVERIFY(summary.has_value());

@@ -29,12 +29,12 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/icons.h"
+#include "model/export/traceFile.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 #include "views/compare/CompareView.h"
 #include "views/compare/HeadlineCard.h"
 #include "views/details/DetailsPanel.h"
@@ -85,10 +85,10 @@ class TestMainWindow : public QObject {
         first_ = pathOf("first.lanescope");
         second_ = pathOf("second.lanescope");
         bad_ = pathOf("bad.lanescope");
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), first_.toStdString()).has_value());
-        QVERIFY(
-            writeTrace(*simulatedTraining({.steps = 2, .kernelScale = 1.5}), second_.toStdString())
-                .has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), first_.toStdString()).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2, .kernelScale = 1.5}),
+                               second_.toStdString())
+                    .has_value());
         std::ofstream(bad_.toStdString()) << "no database";
     }
 

@@ -22,11 +22,11 @@
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/icons.h"
+#include "model/export/traceFile.h"
 #include "model/notes/NotesFile.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 #include "views/events/EventTableModel.h"
 #include "views/events/EventsPanel.h"
 #include "views/notes/MarkEditor.h"
@@ -77,7 +77,7 @@ class TestPageTools : public QObject {
     void init() {
         folder_ = std::make_unique<TemporaryFolder>();
         trace_ = *folder_ / "run.sqlite";
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 3}), trace_).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), trace_).has_value());
     }
 
     void theKeySheetListsEveryKeyOfMarks() {

@@ -13,6 +13,7 @@
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/TraceLoader.h"
 #include "app/viewer/TracePage.h"
+#include "model/export/traceFile.h"
 #include "model/index/checkTrace.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
@@ -20,7 +21,6 @@
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 #include "views/details/HealthBar.h"
 
 using namespace lanescope;
@@ -57,13 +57,13 @@ class TestTraceLoader : public QObject {
   private slots:
     void initTestCase() {
         trace_ = simulatedTraining({.steps = 2});
-        QVERIFY(writeTrace(*trace_, folder_ / "good.lanescope").has_value());
+        QVERIFY(writeTraceFile(*trace_, folder_ / "good.lanescope").has_value());
         std::ofstream(folder_ / "bad.lanescope") << "this is no database";
     }
 
     void anIndexThatTurnsOutDamagedIsSaidAndRemoved() {
         const auto path = folder_ / "indexed.lanescope";
-        QVERIFY(writeTrace(*trace_, path).has_value());
+        QVERIFY(writeTraceFile(*trace_, path).has_value());
         OpenOptions always;
         always.leastBytes = 0;
         QVERIFY(openTrace(path, always).has_value());

@@ -5,11 +5,11 @@
 #include <QTest>
 #include <fstream>
 
+#include "model/export/traceFile.h"
 #include "model/format/version.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 using namespace lanescope;
 
@@ -53,9 +53,10 @@ class TestViewerProgram : public QObject {
         baseline_ = QString::fromStdString((folder_ / "baseline.lanescope").string());
         candidate_ = QString::fromStdString((folder_ / "candidate.lanescope").string());
         picture_ = QString::fromStdString((folder_ / "picture.png").string());
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 3}), baseline_.toStdString()).has_value());
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 3, .kernelScale = 1.4}),
-                           candidate_.toStdString())
+        QVERIFY(
+            writeTraceFile(*simulatedTraining({.steps = 3}), baseline_.toStdString()).has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3, .kernelScale = 1.4}),
+                               candidate_.toStdString())
                     .has_value());
     }
 

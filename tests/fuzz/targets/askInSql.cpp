@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "model/export/traceFile.h"
 #include "model/query/TraceQuery.h"
 #include "model/values/formatTable.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 namespace lanescope::fuzz {
 
@@ -12,7 +12,7 @@ namespace {
 
 std::filesystem::path traceIn(const Scratch& scratch) {
     const auto path = scratch / "run.sqlite";
-    require(writeTrace(*simulatedTraining({.steps = 2, .layers = 2}), path).has_value(),
+    require(writeTraceFile(*simulatedTraining({.steps = 2, .layers = 2}), path).has_value(),
             "There is no room for a trace.");
     return path;
 }

@@ -6,6 +6,7 @@
 
 #include "model/compare/RunComparison.h"
 #include "model/compare/storedSummary.h"
+#include "model/export/traceFile.h"
 #include "model/format/PageSeal.h"
 #include "model/format/tableSql.h"
 #include "model/format/tables/Schema.h"
@@ -15,7 +16,6 @@
 #include "tests/fuzz/targets/targets.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 
 namespace lanescope::fuzz {
 
@@ -26,7 +26,7 @@ std::string summarizedTrace() {
     const Scratch scratch;
     const auto path = scratch / "run.sqlite";
     const TracePtr trace = simulatedTraining({.steps = 3, .layers = 1, .ncclPlugin = true});
-    require(writeTrace(*trace, path).has_value(), "No trace could be written.");
+    require(writeTraceFile(*trace, path).has_value(), "No trace could be written.");
     const auto summary = compare::summarizeRun(*trace);
     Result<Database> database = openForWriting(path);
     require(summary && database && compare::writeRunSummary(*database, *summary),

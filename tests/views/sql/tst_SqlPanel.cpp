@@ -13,11 +13,11 @@
 #include <QThreadPool>
 #include <QTreeWidget>
 
+#include "model/export/traceFile.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "tests/support/writeTrace.h"
 #include "views/sql/SqlPanel.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
@@ -31,7 +31,7 @@ class TestSqlPanel : public QObject {
   private slots:
     void initTestCase() {
         qRegisterMetaType<TimeRange>();
-        QVERIFY(writeTrace(*simulatedTraining({.steps = 2}), folder_ / "a.sqlite").has_value());
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), folder_ / "a.sqlite").has_value());
     }
     void init() {
         panel_ = std::make_unique<SqlPanel>();

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <QString>
+#include <filesystem>
+#include <string>
+
+#include "tests/support/TemporaryFolder.h"
+
+namespace lanescope {
+
+/// Copies of the traces that come with the project, for programs that leave an index beside what
+/// they open; removed at the end with all that lies beside them.
+class SampleCopies {
+  public:
+    SampleCopies() {
+        for (const auto& each : std::filesystem::directory_iterator(LANESCOPE_SAMPLES))
+            if (each.path().extension() == ".gz")
+                std::filesystem::copy_file(each.path(),
+                                           folder_.path() / each.path().filename());
+    }
+    /// By what sets it apart: "nvlink".
+    QString operator()(const std::string& name) const {
+        const std::string file = "resnet152-" + name + ".sqlite.gz";
+        return QString::fromStdString(folder_ / file.c_str());
+    }
+
+  private:
+    TemporaryFolder folder_;
+};
+
+}  // namespace lanescope
