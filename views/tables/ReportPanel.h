@@ -10,6 +10,8 @@
 #include "model/values/ReportTable.h"
 #include "views/jobs/LatestJob.h"
 
+class QLabel;
+
 namespace lanescope::views {
 
 class ReportView;
@@ -48,6 +50,7 @@ class ReportPanel : public QWidget {
     bool isStale_ = false;
     LatestJob* job_;
     ReportView* view_;
+    QLabel* notes_;  ///< Those of the report, below it; hidden without any.
 };
 
 }  // namespace lanescope::views
