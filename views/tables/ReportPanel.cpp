@@ -2,6 +2,7 @@
 #include "views/tables/ReportPanel.h"
 
 #include <QComboBox>
+#include <QLabel>
 #include <QVBoxLayout>
 
 #include "model/summary/reports.h"
@@ -15,10 +16,18 @@ ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
     : QWidget(parent),
       reportName_(reportName),
       job_(new LatestJob(this)),
-      view_(new ReportView(this)) {
+      view_(new ReportView(this)),
+      notes_(new QLabel(this)) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(view_);
+    layout->setSpacing(0);
+    layout->addWidget(view_, 1);
+    layout->addWidget(notes_);
+    notes_->setContentsMargins(8, 4, 8, 4);
+    notes_->setTextFormat(Qt::PlainText);
+    notes_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    notes_->setWordWrap(true);
+    notes_->hide();
     connect(view_, &ReportView::nameActivated, this, &ReportPanel::nameActivated);
 }
 
@@ -91,6 +100,11 @@ void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<Ti
         view_->setTable({});
         view_->setEmptyText(toQString(report.error().sentence));
     }
+    QStringList notes;
+    if (report)
+        for (const std::string& note : report->notes) notes << toQString(note);
+    notes_->setText(notes.join('\n'));
+    notes_->setVisible(!notes.isEmpty());
     if (!isStale_) emit updated();
 }
 

@@ -13,6 +13,7 @@
 #include "views/jobs/LatestJob.h"
 
 class QComboBox;
+class QLabel;
 
 namespace lanescope::views {
 
@@ -57,6 +58,7 @@ class ReportPanel : public QWidget {
     bool isStale_ = false;
     LatestJob* job_;
     ReportView* view_;
+    QLabel* notes_;  ///< Those of the report, below it; hidden without any.
 };
 
 }  // namespace lanescope::views

@@ -14,13 +14,11 @@ constexpr double roundPercents[] = {1, 2, 5, 10, 20, 50, 100};
 /// Counters that stay above this share of their greatest value are never near 0.
 constexpr double farFromZero = 0.25;
 
-/// Least and greatest value of all of them; of those without any in what can be looked at, ever.
-CounterColumn extremesOf(std::span<const ScaledCounter> counters) {
+/// Least and greatest value of all of them in a range of each.
+CounterColumn extremesOf(std::span<const ScaledCounter> counters, TimeRange ScaledCounter::*range) {
     CounterColumn all;
     for (const ScaledCounter& each : counters) {
-        CounterColumn own = each.series->extremesIn(each.within);
-        if (!own.hasValue)
-            own = {each.series->hasValue(), each.series->minimum(), each.series->maximum()};
+        const CounterColumn own = each.series->extremesIn(each.*range);
         if (!own.hasValue) continue;
         all.minimum = all.hasValue ? std::min(all.minimum, own.minimum) : own.minimum;
         all.maximum = all.hasValue ? std::max(all.maximum, own.maximum) : own.maximum;
@@ -35,7 +33,8 @@ CounterScale scaleOf(std::span<const ScaledCounter> counters) {
     CounterScale scale;
     if (counters.empty()) return scale;
     const CounterUnit unit = counters.front().series->unit;
-    const CounterColumn all = extremesOf(counters);
+    CounterColumn all = extremesOf(counters, &ScaledCounter::visible);
+    if (all.minimum == 0 && all.maximum == 0) all = extremesOf(counters, &ScaledCounter::whole);
     scale.least = std::min(0.0, all.minimum);
     scale.greatest = all.maximum;
     if (unit == CounterUnit::Percent && all.maximum <= 100) {

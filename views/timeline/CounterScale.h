@@ -17,10 +17,13 @@ struct CounterScale {
     bool operator==(const CounterScale&) const = default;
 };
 
-/// A counter and the part of it that can be looked at: what it came to before that is on no lane.
+/// A counter and the part of it that is on the screen: what it came to elsewhere would only press
+/// that part flat.
 struct ScaledCounter {
     const CounterSeries* series = nullptr;
-    TimeRange within;
+    TimeRange visible;
+    /// All that can be looked at. Where nothing is on the screen but zeros, that is the scale.
+    TimeRange whole = {};
 };
 
 /// One scale for all of them, so that what is drawn higher is more: both directions of a link, the

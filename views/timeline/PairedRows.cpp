@@ -20,8 +20,8 @@ PairedRows::PairedRows(TimelineState& first, TimelineState& second,
     }
     first_.setCounterparts(std::move(ofFirst));
     second_.setCounterparts(std::move(ofSecond));
-    first_.setOtherTrace(second_.trace());
-    second_.setOtherTrace(first_.trace());
+    first_.setOther(&second_);
+    second_.setOther(&first_);
     joinTrees();
     follow(first_, second_);
     connect(&first_, &TimelineState::layoutChanged, this, [this] { follow(first_, second_); });

@@ -44,7 +44,7 @@ void TimelineState::setTrace(TracePtr trace) {
     undo_.clear();
     layout_.setTracks(trace_ ? std::span<const Track>(trace_->tracks) : std::span<const Track>());
     counterparts_.clear();
-    setOtherTrace(nullptr);
+    setOther(nullptr);
     filterText_.clear();
     setCurrentTrack(noIndex);
     scrollY_ = 0;
@@ -230,28 +230,23 @@ void TimelineState::setCounterparts(std::vector<uint32_t> tracks) {
 
 CounterScale TimelineState::counterScale(LanePosition position) const {
     std::vector<ScaledCounter> counters;
-    const auto add = [&counters](const Trace& trace, uint32_t counter) {
-        const CounterSeries& series = trace.counters[counter];
-        if (counters.empty() || counters.front().series->unit == series.unit)
-            counters.push_back({&series, trace.timelineRange()});
+    const auto add = [&counters](const TimelineState& state, uint32_t track) {
+        const TimeRange whole = state.trace()->timelineRange();
+        for (const uint32_t lane : {0u, 1u}) {
+            const CounterSeries* series = state.counterAt({track, lane});
+            if (series && (counters.empty() || counters.front().series->unit == series->unit))
+                counters.push_back({series, state.visible().intersected(whole), whole});
+        }
     };
-    add(*trace_, counterIndexAt(position));
-    const LanePosition beside{position.track, 1 - position.lane};
-    if (const uint32_t counter = counterIndexAt(beside); counter != noIndex) add(*trace_, counter);
+    add(*this, position.track);
     const uint32_t other = counterpartOf(position.track);
-    if (!otherTrace_ || other >= otherTrace_->tracks.size()) return scaleOf(counters);
-    const Track& track = otherTrace_->tracks[other];
-    if (track.kind != TrackKind::Counter) return scaleOf(counters);
-    add(*otherTrace_, track.subject);
-    if (const uint32_t lower = otherLowerCounters_[track.subject]; lower != noIndex)
-        add(*otherTrace_, lower);
+    if (other_ && other_->hasTracks() && other < other_->trace()->tracks.size())
+        add(*other_, other);
     return scaleOf(counters);
 }
 
-void TimelineState::setOtherTrace(TracePtr trace) {
-    otherTrace_ = std::move(trace);
-    otherLowerCounters_ =
-        otherTrace_ ? counterPairs(otherTrace_->counters).lowerOf : std::vector<uint32_t>();
+void TimelineState::setOther(const TimelineState* other) {
+    other_ = other;
 }
 
 uint32_t TimelineState::counterpartOf(uint32_t track) const {

@@ -105,10 +105,10 @@ class TimelineState : public QObject {
     /// another trace.
     void setCounterparts(std::vector<uint32_t> tracks);
     uint32_t counterpartOf(uint32_t track) const;
-    /// The trace that the counterparts are of; null without one.
-    void setOtherTrace(TracePtr trace);
-    /// Of the counter in a lane, together with what stands beside it to be compared: the other
-    /// direction of its link, and its counterparts in the other trace.
+    /// The timeline that the counterparts are of; null without one.
+    void setOther(const TimelineState* other);
+    /// Of the part of a counter that is visible, together with what stands beside it to be
+    /// compared: the other direction of its link, and its counterparts in the other timeline.
     CounterScale counterScale(LanePosition position) const;
     /// There is another trace, and it has nothing like this track.
     bool isUnmatched(uint32_t track) const;
@@ -197,8 +197,7 @@ class TimelineState : public QObject {
     TrackLayout layout_;
     std::vector<TrackArrangement> undo_;  ///< The latest last.
     std::vector<uint32_t> counterparts_;
-    TracePtr otherTrace_;
-    std::vector<uint32_t> otherLowerCounters_;
+    QPointer<const TimelineState> other_;
     QColor mark_;
     QString filterText_;
     uint32_t currentTrack_ = noIndex;

@@ -4,7 +4,9 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "model/select/SelectionStatistics.h"
 #include "model/summary/reports.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
@@ -41,6 +43,34 @@ class TestReportPanel : public QObject {
         QTRY_VERIFY(!panel.isStale());
         QVERIFY(panel.view().model().table().rows ==
                 makeReport(*trace, "cuda_gpu_kern_sum", half)->rows);
+    }
+
+    /// As the table of the selection, which cuts at the edges too.
+    void saysWhatOfARangeLiesInTheSelection() {
+        SimulatedTrace builder;
+        builder.addNvtx(builder.defaultThread(), "it 25", 0, 22'550'000);
+        const TracePtr trace = builder.finish();
+        const TimeRange selected{10'000'000, 11'700'000};
+        ReportPanel panel("nvtx_sum:family");
+        panel.show();
+        panel.setTrace(trace);
+        panel.setRange(selected);
+        QTRY_VERIFY(!panel.isStale());
+        const ReportModel& model = panel.view().model();
+        QCOMPARE(model.index(0, 1).data().toString(), QString("1.700 ms"));
+        QCOMPARE(model.index(0, 3).data().toString(), QString("22.55 ms"));
+        const SelectionStatistics selection = selectionStatistics(*trace, trace->sums, selected);
+        QCOMPARE(selection.names.size(), size_t(1));
+        QCOMPARE(std::get<int64_t>(model.table().rows[0][1]), selection.names[0].sums.totalNs);
+        const auto isSaid = [&panel] {
+            for (const QLabel* label : panel.findChildren<QLabel*>())
+                if (label->isVisible() && label->text().contains("beyond the range")) return true;
+            return false;
+        };
+        QVERIFY(isSaid());
+        panel.setRange(std::nullopt);
+        QTRY_VERIFY(!panel.isStale());
+        QVERIFY(!isSaid());
     }
 
     void buildsNothingUntilItIsShown() {

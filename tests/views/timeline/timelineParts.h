@@ -74,6 +74,15 @@ struct ShownTimeline {
     }
 };
 
+/// The first track of a kind and title, an empty one for any; `noIndex` for none.
+inline uint32_t trackOf(const Trace& trace, TrackKind kind, std::string_view title = {}) {
+    for (uint32_t track = 0; track < trace.tracks.size(); ++track)
+        if (trace.tracks[track].kind == kind &&
+            (title.empty() || trace.tracks[track].title == title))
+            return track;
+    return noIndex;
+}
+
 /// Two simulated streams with three kernels of 100 us each, 100 us apart, and calls that launch
 /// them.
 struct SmallTrace {

@@ -22,14 +22,6 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-uint32_t trackOf(const Trace& trace, TrackKind kind, std::string_view title = {}) {
-    for (uint32_t track = 0; track < trace.tracks.size(); ++track)
-        if (trace.tracks[track].kind == kind &&
-            (title.empty() || trace.tracks[track].title == title))
-            return track;
-    return noIndex;
-}
-
 /// Of one counter alone, over all of its time.
 CounterScale scaleOf(const CounterSeries& counter) {
     const ScaledCounter alone{&counter, {counter.timeNs(0), counter.endNs()}};
@@ -349,9 +341,8 @@ class tst_CounterLanes : public QObject {
         const ScaledCounter afterwards{&started, {100 * ms, 200 * ms}};
         QCOMPARE(views::scaleOf(std::span(&afterwards, 1)).greatest, 10.0);
         const TracePtr machine = simulatedMachine();
-        TimelineState first, second;
+        TimelineState first;
         first.setTrace(machine);
-        second.setTrace(machine);
         const uint32_t track = trackOf(*machine, TrackKind::Counter, "NVLink");
         QCOMPARE(first.counterScale({track, 0}), first.counterScale({track, 1}));
     }
