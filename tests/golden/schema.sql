@@ -408,7 +408,8 @@ CREATE TABLE LANESCOPE_NCCL_PLUGIN_OPERATIONS (
     "enqueueEnd" INTEGER,
     "launchGlobalTid" INTEGER,
     "launchStart" INTEGER,
-    "launchEnd" INTEGER
+    "launchEnd" INTEGER,
+    "callchainId" INTEGER
 );
 CREATE TABLE LANESCOPE_HEALTH (
     "severity" INTEGER NOT NULL,
@@ -535,6 +536,17 @@ CREATE TABLE LANESCOPE_THREAD_STATES (
     "callId" INTEGER,
     "holderTid" INTEGER,
     "holderCallchainId" INTEGER
+);
+CREATE TABLE LANESCOPE_NVTX_STACKS (
+    "nvtxRow" INTEGER NOT NULL,
+    "callchainId" INTEGER NOT NULL
+);
+CREATE TABLE LANESCOPE_GRAPH_NODES (
+    "globalTid" INTEGER NOT NULL,
+    "timestamp" INTEGER NOT NULL,
+    "graphNodeId" INTEGER NOT NULL,
+    "originalNodeId" INTEGER,
+    "callchainId" INTEGER
 );
 CREATE TABLE ENUM_CUDA_DEV_MEM_EVENT_OPER (
     "id" INTEGER NOT NULL PRIMARY KEY,
