@@ -63,7 +63,7 @@ std::string StateWords::made(uint32_t row) const {
     if (state == ThreadState::Unknown) return {};
     // Where it was at the looks is not where it was between them.
     if (isMixed(trace_, row))
-        return fmt::format(", which runs and {} by turns",
+        return fmt::format(", which by turns runs and {}",
                            state == ThreadState::Running ? "waits" : nameOf(state).meaning);
     std::string text;
     // Who gets no core gets none whatever it is at.

@@ -217,8 +217,8 @@ class tst_PythonLines : public QObject {
         QVERIFY(valueOf(facts, "Python stack").starts_with("linear.py:117"));
         QCOMPARE(valueOf(facts, "Python line"), std::string());
         QCOMPARE(rowsOf(*trace, "kernels_by_line"),
-                 (Rows{"100|1|captured at|train.py:212|GPT.forward|/home/ada/train.py",
-                       "100|1|at|train.py:310|step|/home/ada/train.py"}));
+                 (Rows{"100|1|at|train.py:310|step|/home/ada/train.py",
+                       "100|1|captured at|train.py:212|GPT.forward|/home/ada/train.py"}));
     }
 
     void threadsWithoutPythonAreCalledFromTheMainThread() {

@@ -118,9 +118,10 @@ class TestThreadStates : public QObject {
         compare::StateWords words(*trace);
         words.forEachIn(thread, {0, 180 * ms},
                         [&](TimeRange, std::string_view each) { said.emplace_back(each); });
-        QCOMPARE(said, (Texts{", which runs and waits for a lock by turns",
-                              " at data.py:77 in backward, which waits for a lock",
-                              ", which runs and waits by turns"}));
+        QCOMPARE(said, (Texts{", which by turns runs and waits for a lock or another thread",
+                              " at data.py:77 in backward, which waits for a lock or another "
+                              "thread",
+                              ", which by turns runs and waits"}));
         const std::string_view named = trace->strings.at(states->lanes[0].name[0]);
         QCOMPARE(trace->nameOf(EventRef(EventKind::CpuState, 0)), std::string(named));
     }
