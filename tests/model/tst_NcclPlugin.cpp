@@ -74,7 +74,7 @@ class Rows {
                     .arg(p.bytes)
                     .arg(p.communicator)
                     .arg(p.sequence);
-        sql_ += QString("%1, %2, %3, %4, %5, %6);")
+        sql_ += QString("%1, %2, %3, %4, %5, %6, NULL);")
                     .arg(thread(p.enqueueNs), time(p.enqueueNs), time(p.enqueueEndNs),
                          thread(p.launchNs), time(p.launchNs), time(p.launchEndNs));
         return *this;

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t ms = 1'000'000;
 
 /// Two kernels, from 1 s to 1.4 s and from there to 2 s, and a counter of their process that was
-/// far higher before, and then has these values from 1, 1.45 and 1.6 s on.
+/// far higher before, and then has these values from 1, 1.5 and 1.6 s on.
 TracePtr traceWith(CounterUnit unit, const std::array<double, 3>& values) {
     SimulatedTrace builder;
     const uint32_t stream = builder.defaultStream();
@@ -28,7 +28,7 @@ TracePtr traceWith(CounterUnit unit, const std::array<double, 3>& values) {
     series.source = "proc";
     series.unit = unit;
     series.process = 0;
-    series.set({0, 1000 * ms, 1450 * ms, 1600 * ms}, {1072e9, values[0], values[1], values[2]},
+    series.set({0, 1000 * ms, 1500 * ms, 1600 * ms}, {1072e9, values[0], values[1], values[2]},
                2000 * ms);
     builder.counter(std::move(series));
     return builder.finish();
@@ -99,7 +99,8 @@ class tst_CounterScale : public QObject {
         QVERIFY2(height(1237 * ms) < 0.4, qPrintable(QString::number(height(1237 * ms))));
         const EventRef calm(EventKind::Kernel, 0);
         doubleClick(shown.canvas(), shown.middleOf(calm));
-        QVERIFY(shown.visible().endNs <= 1450 * ms);
+        QVERIFY2(shown.visible().endNs <= 1500 * ms,
+                 qPrintable(QString::number(shown.visible().endNs)));
         QCOMPARE(state.counterScale({track, 0}).greatest, 110.0);
         QVERIFY2(height(1237 * ms) > 0.75, qPrintable(QString::number(height(1237 * ms))));
     }
