@@ -5,7 +5,19 @@
 
 namespace lanescope::capture {
 
-void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {
+namespace {
+
+/// Whether a thread that had or wanted a core for `ranNs` of `passedNs` did that and wait.
+bool didBoth(int64_t ranNs, int64_t passedNs) {
+    return ranNs > passedNs / 10 && ranNs < passedNs - passedNs / 10;
+}
+
+}  // namespace
+
+void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
+                    int64_t slices) {
+    // One edge takes one turn on a core, and one more where others want it, too.
+    constexpr int64_t fewestOfSeveralEdges = 3;
     if (latestNs_ == 0) {
         begin(nowNs, seen);
     } else if (seen == seen_) {
@@ -15,11 +27,25 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
             close(nowNs);
             begin(nowNs, seen);
         }
+    } else if (slices >= fewestOfSeveralEdges &&
+               (isWaiting(seen_.state) || isWaiting(seen.state)) &&
+               didBoth(cpuNs + delayNs, nowNs - latestNs_)) {
+        goToAndFro(nowNs, seen, cpuNs, delayNs);
     } else {
         change(nowNs, seen, cpuNs, delayNs);
     }
     ++looks_;
     latestNs_ = nowNs;
+}
+
+void StateRuns::goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {
+    const SeenState between = isWaiting(seen_.state) ? seen_ : seen;
+    close(latestNs_);
+    begin(latestNs_, between);
+    cpuNs_ = cpuNs;
+    delayNs_ = delayNs;
+    close(nowNs);
+    begin(nowNs, seen);
 }
 
 void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {

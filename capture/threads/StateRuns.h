@@ -20,15 +20,17 @@ struct SeenState {
 
 /// Makes runs of what looks at one thread find: from when to when it was in one state at one line.
 /// Between two looks that differ the kernel's count of the time on a core says where one ends and
-/// the next begins. One thread.
+/// the next begins, unless the thread was put on a core so often that it cannot say: then the time
+/// between is a wait with the time on a core that it had. One thread.
 class StateRuns {
   public:
     StateRuns(SampleLog& log, uint32_t process, uint32_t thread)
         : log_(log), process_(process), thread_(thread) {}
 
     /// A look at `nowNs` (the time of samples), before which the thread had a core for `cpuNs` and
-    /// wanted one for `delayNs`, both since the look before.
-    void see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs);
+    /// wanted one for `delayNs`, and was put on one `slices` times, all since the look before.
+    void see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
+             int64_t slices = 0);
     /// The thread is gone, or nobody looks any more.
     void end();
 
@@ -42,6 +44,7 @@ class StateRuns {
     static constexpr int64_t shortestRunNs = 1'000'000;
 
     void change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs);
+    void goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs);
     void close(int64_t endNs);
     void begin(int64_t startNs, const SeenState& seen);
 

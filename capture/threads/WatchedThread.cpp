@@ -76,7 +76,8 @@ bool WatchedThread::look(int64_t nowNs, PythonProcess* python, ForeignMemory& me
     stack_ = python ? python->stackOf(thread_) : 0;
     const int64_t passedNs = isFirst ? 0 : nowNs - runs_.latestNs();
     const SeenState seen = seenOf(call, passedNs, since, python, buffer);
-    runs_.see(nowNs, seen, isFirst ? 0 : since.cpuNs, isFirst ? 0 : since.delayNs);
+    runs_.see(nowNs, seen, isFirst ? 0 : since.cpuNs, isFirst ? 0 : since.delayNs,
+              isFirst ? 0 : since.slices);
     return true;
 }
 

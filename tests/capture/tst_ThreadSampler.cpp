@@ -241,6 +241,26 @@ class tst_ThreadSampler : public QObject {
         QCOMPARE(sumNs, 20 * ms);
     }
 
+    /// Who was put on a core often between two looks has no edge that anybody could know.
+    void guessesNoEdgeOfWhoWentToAndFro() {
+        const auto runs = runsOf([](StateRuns& made) {
+            made.see(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
+            made.see(1'100 * ms, seen(ThreadState::Lock, 2), 40 * ms, 0, 8);
+            made.see(1'200 * ms, seen(ThreadState::Lock, 2), 0, 0);
+            made.see(1'300 * ms, seen(ThreadState::Running, 3), 98 * ms, 0, 9);
+        });
+        QCOMPARE(runs.size(), size_t{3});
+        QCOMPARE(static_cast<ThreadState>(runs[0].state), ThreadState::Lock);
+        QCOMPARE(runs[0].startNs, 1'000 * ms);
+        QCOMPARE(runs[0].endNs, 1'100 * ms);
+        QCOMPARE(runs[0].cpuNs, 40 * ms);
+        QCOMPARE(runs[1].endNs, 1'202 * ms);
+        QCOMPARE(runs[1].cpuNs, int64_t{0});
+        // That it ran for nearly all of the time is known, however often it was put on a core.
+        QCOMPARE(static_cast<ThreadState>(runs[2].state), ThreadState::Running);
+        QCOMPARE(runs[2].cpuNs, 98 * ms);
+    }
+
     void neverMakesTimeGoBack() {
         std::mt19937 random(7);
         const auto runs = runsOf([&](StateRuns& made) {
