@@ -103,12 +103,13 @@ void addOwn(kinds::Kernel, const Trace& trace, std::vector<EventColumn>& columns
     const KernelTable& table = trace.kernels;
     const std::vector<LaunchConfig>& configs = trace.launchConfigs;
     const auto text = [&](std::string name, auto textOf) {
-        columns.push_back(named(std::move(name), table.config, configs.size(), [&](uint32_t row) {
-            return trace.strings.at(textOf(configs[row]));
-        }));
+        columns.push_back(named(std::move(name), table.config, configs.size(),
+                                [&](uint32_t row) { return textOf(configs[row]); }));
     };
-    text("name", kinds::Kernel::nameIndex);
-    text("full_name", [](const LaunchConfig& config) { return config.demangledName; });
+    // As the file has it, since programs put it beside what they ask of the file by SQL.
+    text("name", [&trace](const LaunchConfig& config) { return sourceName(trace, config); });
+    text("full_name",
+         [&trace](const LaunchConfig& config) { return trace.strings.at(config.demangledName); });
     const auto number = [&](std::string name, Unit unit, auto numberOf) {
         columns.push_back(
             lookedUp(std::move(name), unit, table.config, perRow<uint32_t>(configs, numberOf)));
