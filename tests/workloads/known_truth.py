@@ -89,6 +89,7 @@ def spin(count, milliseconds):
     those meanwhile, so that the GPU has nothing to wait for between the events."""
     cycles = int(milliseconds * 1e6)
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    torch.cuda._sleep(1)  # loads the kernel, which takes milliseconds
 
     def work():
         begin.record()
