@@ -88,7 +88,8 @@ uint32_t IdleCauses::awaitedThread(const Gap& gap) const {
 
 Stretches IdleCauses::timeElsewhere(const Gap& gap) const {
     const uint32_t thread = awaitedThread(gap);
-    Stretches elsewhere, rest{{gap.range.startNs, gap.range.endNs, 0}};
+    Stretches elsewhere = words_.asleepIn(thread, gap.range);
+    Stretches rest{{gap.range.startNs, gap.range.endNs, 0}};
     // As `RunContext::pathAt`: a thread without ranges takes those of the one with the steps.
     for (const uint32_t pathThread : {thread, worker_.stepThread}) {
         if (pathThread == noIndex) continue;

@@ -39,7 +39,8 @@ class IdleCauses {
     void findBatchCopies(const WorkerSteps& steps, const LargeVector<GpuWork>& work);
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
-    /// When in a gap the awaited thread is in ranges that its call is not in: at something else.
+    /// When in a gap the awaited thread is at something else than getting what its call copies: in
+    /// ranges that the call is not in, or asleep of its own accord.
     Stretches timeElsewhere(const Gap& gap) const;
     /// Gaps that the CPU did not cause: whatever it did, the next work was launched in time.
     Stretches queuedGaps() const;

@@ -10,6 +10,7 @@
 
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/Trace.h"
+#include "model/values/stretches.h"
 
 namespace lanescope::compare {
 
@@ -42,6 +43,16 @@ class StateWords {
             fromNs = piece.endNs;
         });
         unknownUntil(range.endNs);
+    }
+
+    /// When in `range` the thread slept for a time of its own choice, as far as known.
+    Stretches asleepIn(uint32_t thread, TimeRange range) const {
+        Stretches asleep;
+        states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
+            if (trace_.cpuStates.state[row] == ThreadState::Sleep)
+                asleep.push_back({piece.startNs, piece.endNs, 0});
+        });
+        return asleep;
     }
 
   private:

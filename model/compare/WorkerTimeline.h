@@ -25,7 +25,8 @@ namespace lanescope::compare {
 ///   NVTX range named like data loading (`isDataLoadingName`). Or the launch is late and the
 ///   awaited thread is named so. Or the launch is late, the next work is the copy of a batch, and
 ///   none of these threads is in a CUDA call, and the awaited one is in no NVTX range that does not
-///   hold the call for the copy, too (the end of the step before, a checkpoint). The copy of a
+///   hold the call for the copy, too (the end of the step before, a checkpoint), and not seen
+///   asleep of its own accord. The copy of a
 ///   batch is the first HtoD copy of a step with at least half the bytes of its largest.
 /// - Synchronization: one of these threads is in a CUDA call whose name holds "Synchronize".
 /// - Launch-bound: the launch is late.

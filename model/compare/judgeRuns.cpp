@@ -11,6 +11,7 @@ namespace lanescope::compare {
 namespace {
 
 constexpr double confidence = 0.95;
+constexpr double seenDrift = 0.1;  ///< A smaller p value of the slope is a drift.
 constexpr double power = 0.8;  ///< Of the smallest change that would be seen.
 
 struct Sample {
@@ -36,6 +37,12 @@ double productsOf(std::span<const double> values, const Sample& ofValues,
     for (size_t run = 0; run < values.size(); ++run)
         sum += (values[run] - ofValues.mean) * (turns[run] - ofTurns.mean);
     return sum;
+}
+
+/// Whether a slope is more than chance gives.
+bool isDrift(double slope, double error, int64_t freedom) {
+    if (!(error > 0)) return slope != 0;
+    return studentTWithin(std::abs(slope) / error, freedom) > 1 - seenDrift;
 }
 
 int64_t freedomIn(const std::vector<double>& runs) {
@@ -93,9 +100,13 @@ GroupDifference differenceOf(const RunMedians& numbers) {
             productsOf(numbers.baseline, before, numbers.baselineTurns, first) +
             productsOf(numbers.candidate, after, numbers.candidateTurns, second);
         const double slope = products / turns, apart = second.mean - first.mean;
-        found.difference -= slope * apart;
-        squares = std::max(0.0, squares - slope * products);
-        factor += apart * apart / turns;
+        const double left = std::max(0.0, squares - slope * products);
+        if (isDrift(slope, std::sqrt(left / static_cast<double>(found.freedom) / turns),
+                    found.freedom)) {
+            found.difference -= slope * apart;
+            squares = left;
+            factor += apart * apart / turns;
+        }
     }
     found.error = std::sqrt(squares / static_cast<double>(found.freedom) * factor);
     return found;

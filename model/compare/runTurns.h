@@ -7,8 +7,8 @@
 
 namespace lanescope::compare {
 
-/// With fewer runs a side what a drift takes is worth less than what it costs to take it out.
-inline constexpr size_t fewestRunsByTurns = 5;
+/// Of fewer runs a side too little is left to tell a drift from chance.
+inline constexpr size_t fewestRunsByTurns = 3;
 
 /// When each run of two sides was recorded, as its place among all of them; empty if they were not
 /// recorded by turns.

@@ -187,6 +187,34 @@ class TestThreadStates : public QObject {
         }
     }
 
+    /// A program that only sleeps before it copies the next batch loads no data.
+    void sleepingBeforeTheBatchIsNotDataLoading() {
+        Simulated simulated;
+        const uint32_t thread = simulated.addThread(0, 4242, "main");
+        const uint32_t stream = simulated.defaultStream();
+        const uint32_t pause = simulated.line("pause", 88);
+        simulated.launch(thread, stream, "first", 0, 1 * ms, 10 * ms);
+        simulated.addApi(thread, "cudaMemcpyAsync", 60 * ms, 61 * ms, 77);
+        simulated.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, 61 * ms, 70 * ms, 77);
+        simulated.state(thread, ThreadState::Running, 0, 20, simulated.line("read", 12), 20);
+        simulated.state(thread, ThreadState::Sleep, 20, 60, pause);
+        simulated.state(thread, ThreadState::Running, 60, 70, simulated.line("step", 13), 10);
+        const TracePtr trace = simulated.finish();
+        const auto gaps = compare::IdleGaps::of(*trace);
+        QVERIFY(gaps);
+        const auto causes = gaps->whyIdle(0, gaps->gapsOf(0).front().range);
+        const auto nsOf = [&](compare::StepPart part) {
+            int64_t sum = 0;
+            for (const auto& cause : causes) sum += cause.part == part ? cause.ns : 0;
+            return sum;
+        };
+        QCOMPARE(nsOf(compare::StepPart::DataLoading), 10 * ms);  // while it read
+        QCOMPARE(nsOf(compare::StepPart::LaunchBound), 41 * ms);  // asleep, and in the call
+        QCOMPARE(causes.front().name,
+                 std::string("outside CUDA calls on the main thread at data.py:88 in pause, which "
+                             "sleeps"));
+    }
+
     /// A gap says what the thread did for which it waited, and who loaded data meanwhile.
     void gapsSayWhatThreadsDid() {
         Simulated simulated;

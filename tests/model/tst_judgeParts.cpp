@@ -155,6 +155,18 @@ class TestJudgeParts : public QObject {
         QVERIFY(found.pValue() < 0.001);
     }
 
+    /// Without a drift that can be seen the difference of the means stays as it is.
+    void chanceIsNoDrift() {
+        RunMedians steady{{10, 10.3, 9.9}, {11.1, 10.9, 11.2}, {}};
+        const GroupDifference plain = differenceOf(steady);
+        steady.baselineTurns = {0, 2, 4};
+        steady.candidateTurns = {1, 3, 5};
+        const GroupDifference found = differenceOf(steady);
+        QCOMPARE(found.difference, plain.difference);
+        QCOMPARE(found.freedom, 3);
+        QVERIFY(found.reach() > plain.reach());  // the price of having looked
+    }
+
     void errorsAndPower_data() { addNoiseRows(recipes()); }
 
     /// Steps of 12.4 ms, of which the GPU computes 3.
@@ -198,7 +210,7 @@ class TestJudgeParts : public QObject {
             "(%.3f)",
             simulated.name, runs, of(covered), of(coveredPart), of(claimed), 100 * share, of(gpu),
             of(gpuBefore), of(host), of(hostBefore));
-        QVERIFY(of(covered) >= 0.93 && of(covered) <= 0.98);
+        QVERIFY(of(covered) >= 0.93 && of(covered) <= 0.97);
         QVERIFY(of(coveredPart) >= 0.93 && of(coveredPart) <= 0.97);
         QVERIFY(of(claimed) <= 0.055);
         QVERIFY(of(gpu) >= 0.9 && of(host) >= 0.9);

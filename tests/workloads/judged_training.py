@@ -6,10 +6,12 @@ judge-gpu records to count how often a comparison of runs is wrong.
 
 PROGRAM: eager (many small kernels, waited for each step), ahead (the CPU runs ahead of the GPU), graph (the step is a
 CUDA graph), conv (the GPU is the limit), loader (the data is). --more 0.1 adds a tenth of the step's own time, measured
-before: products of matrices, or the host asleep in the range "extra".
+before: products of matrices, or the host asleep in the range "extra". --gate FILE lets one of several at a time use the
+GPU, so that the next can start Python meanwhile.
 """
 
 import argparse
+import fcntl
 import statistics
 import time
 
@@ -131,7 +133,11 @@ def main():
     parser.add_argument("--steps", type=int, default=120)
     parser.add_argument("--more", type=float, default=0.0)
     parser.add_argument("--kind", choices=["gpu", "host"], default="gpu")
+    parser.add_argument("--gate")
     options = parser.parse_args()
+    if options.gate:
+        gate = open(options.gate, "w")  # held until the process has ended
+        fcntl.flock(gate, fcntl.LOCK_EX)
 
     training = Training(options.program)
     if options.program == "graph":

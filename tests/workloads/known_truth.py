@@ -126,32 +126,43 @@ def managed(rounds, size):
             torch.cuda.synchronize()
             assert sum(by_cpu[::4096]) == 2 * (size // 4096)
 
-    return work, {"kernels": rounds, "managedBytes": rounds * size}
+    # The driver moves more than the page that is touched, but never more than 2 MiB at once.
+    most = rounds * size
+    faults = {"cpu": [most // (2 * MIB), 2 * most // 4096], "gpu": [rounds, most // 4096]}
+    return work, {"kernels": rounds, "managedBytes": most, "faults": faults}
 
 
-def steps(count, kernels_each):
-    """Steps of equal work, half of each asleep: what explain and compare must find."""
+def steps(count, kernels_each, milliseconds):
+    """Steps of equal work, of which the GPU works a known time and the host sleeps 5 ms: what explain and compare find."""
     value = torch.zeros(1 << 16, device="cuda")
     host = torch.empty(MIB, dtype=torch.uint8, pin_memory=True)
     device = torch.empty(MIB, dtype=torch.uint8, device="cuda")
-    times = []
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+    times, spins = [], []
+    torch.cuda._sleep(1)  # loads the kernel, which takes milliseconds
 
     def work():
         for number in range(count):
             begin = time.perf_counter_ns()
             nvtx.range_push(f"step {number}")
             device.copy_(host, non_blocking=True)
+            events[0].record()
+            torch.cuda._sleep(int(milliseconds * 1e6))
+            events[1].record()
             for _ in range(kernels_each):
                 value.add_(1)
             time.sleep(0.005)
             torch.cuda.synchronize()
             nvtx.range_pop()
             times.append(time.perf_counter_ns() - begin)
+            spins.append(events[0].elapsed_time(events[1]) * 1e6)
 
     return work, {
-        "kernels": count * kernels_each,
+        "kernels": count * (kernels_each + 1),
         "copies": {"operation": "HtoD", "count": count, "bytes": count * MIB},
-        "steps": {"count": count, "kernels": kernels_each, "meanNs": lambda: sum(times[1:]) / (count - 1)},
+        "steps": {"count": count, "kernels": kernels_each + 1, "bytes": MIB,
+                  "meanNs": lambda: sum(times[1:]) / (count - 1),
+                  "computeNs": lambda: sum(spins[1:]) / (count - 1)},
     }
 
 
@@ -167,8 +178,8 @@ PROGRAMS = {
     "ranges": lambda: ranges(123),
     "spin": lambda: spin(20, 2),
     "managed": lambda: managed(2, 64 * MIB),
-    "steps": lambda: steps(60, 25),
-    "more-steps": lambda: steps(60, 40),
+    "steps": lambda: steps(60, 25, 2),
+    "more-steps": lambda: steps(60, 40, 12),
 }
 
 
