@@ -83,7 +83,7 @@ struct Claim {
     int64_t spreadRuns = 0;     ///< Earlier runs that tell how much runs differ.
     double visiblePercent = 0;  ///< The smallest change that four of five such tests see; of runs.
     double apartPercent = 0;    ///< How far the runs of a side lie apart, of the lowest; of runs.
-    bool areByTurns = false;    ///< A drift over the order of the runs was looked for (`judgeRuns`).
+    bool areByTurns = false;  ///< A drift over the order of the runs was looked for (`judgeRuns`).
 };
 
 /// What is judged beside the whole step, with the run as the unit.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double confidence = 0.95;
 constexpr double seenDrift = 0.1;  ///< A smaller p value of the slope is a drift.
-constexpr double power = 0.8;  ///< Of the smallest change that would be seen.
+constexpr double power = 0.8;      ///< Of the smallest change that would be seen.
 
 struct Sample {
     double mean = 0;
