@@ -29,6 +29,7 @@ std::optional<NvmlLibrary> NvmlLibrary::open(int* result) {
     library.find(nvml.deviceUuid, "nvmlDeviceGetUUID");
     library.find(nvml.devicePciInfo, "nvmlDeviceGetPciInfo_v3");
     library.find(nvml.deviceMemory, "nvmlDeviceGetMemoryInfo");
+    library.find(nvml.deviceMemoryInUse, "nvmlDeviceGetMemoryInfo_v2");
     library.find(nvml.deviceComputeCapability, "nvmlDeviceGetCudaComputeCapability");
     library.find(nvml.devicePcieGeneration, "nvmlDeviceGetMaxPcieLinkGeneration");
     library.find(nvml.devicePcieWidth, "nvmlDeviceGetMaxPcieLinkWidth");

@@ -18,9 +18,16 @@ struct NvmlPciInfo {
     char busId[32];
 };
 
+/// `used` holds what the driver keeps for itself.
 struct NvmlMemory {
     unsigned long long total, free, used;
 };
+/// `used` is of programs alone, as `nvidia-smi` shows it.
+struct NvmlMemoryInUse {
+    unsigned version;  ///< `nvmlMemoryInUseVersion`.
+    unsigned long long total, reserved, free, used;
+};
+inline constexpr unsigned nvmlMemoryInUseVersion = sizeof(NvmlMemoryInUse) | 2U << 24;
 
 struct NvmlUtilization {
     unsigned gpu, memory;  ///< Percent.
@@ -152,6 +159,7 @@ struct NvmlFunctions {
     int (*deviceUuid)(Device, char*, unsigned) = nullptr;
     int (*devicePciInfo)(Device, NvmlPciInfo*) = nullptr;
     int (*deviceMemory)(Device, NvmlMemory*) = nullptr;
+    int (*deviceMemoryInUse)(Device, NvmlMemoryInUse*) = nullptr;  ///< From driver 510 on.
     int (*deviceComputeCapability)(Device, int*, int*) = nullptr;
     int (*devicePcieGeneration)(Device, unsigned*) = nullptr;  ///< That device and slot allow.
     int (*devicePcieWidth)(Device, unsigned*) = nullptr;

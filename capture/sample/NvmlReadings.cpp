@@ -84,8 +84,14 @@ int NvmlReadings::read(const NvmlFunctions& nvml, NvmlFunctions::Device device,
             return result;
         }
         case Value::Memory: {
+            NvmlMemoryInUse inUse{};
+            inUse.version = nvmlMemoryInUseVersion;
             NvmlMemory memory{};
-            result = call(nvml.deviceMemory, &memory);
+            result = call(nvml.deviceMemoryInUse, &inUse);
+            if (result == nvmlSuccess)
+                memory = {inUse.total, inUse.free, inUse.used};
+            else
+                result = call(nvml.deviceMemory, &memory);
             if (result != nvmlSuccess) break;
             batch.add(reading.counter, static_cast<int64_t>(memory.used));
             batch.add(reading.second, static_cast<int64_t>(memory.total));

@@ -31,6 +31,14 @@ SAME_FIELD(NvmlMemory, total, nvmlMemory_t, total);
 SAME_FIELD(NvmlMemory, free, nvmlMemory_t, free);
 SAME_FIELD(NvmlMemory, used, nvmlMemory_t, used);
 
+static_assert(sizeof(NvmlMemoryInUse) == sizeof(nvmlMemory_v2_t));
+SAME_FIELD(NvmlMemoryInUse, version, nvmlMemory_v2_t, version);
+SAME_FIELD(NvmlMemoryInUse, total, nvmlMemory_v2_t, total);
+SAME_FIELD(NvmlMemoryInUse, reserved, nvmlMemory_v2_t, reserved);
+SAME_FIELD(NvmlMemoryInUse, free, nvmlMemory_v2_t, free);
+SAME_FIELD(NvmlMemoryInUse, used, nvmlMemory_v2_t, used);
+static_assert(nvmlMemoryInUseVersion == nvmlMemory_v2);
+
 static_assert(sizeof(NvmlUtilization) == sizeof(nvmlUtilization_t));
 SAME_FIELD(NvmlUtilization, gpu, nvmlUtilization_t, gpu);
 SAME_FIELD(NvmlUtilization, memory, nvmlUtilization_t, memory);
@@ -170,6 +178,7 @@ SAME_CALL(deviceName, nvmlDeviceGetName);
 SAME_CALL(deviceUuid, nvmlDeviceGetUUID);
 SAME_CALL(devicePciInfo, nvmlDeviceGetPciInfo_v3);
 SAME_CALL(deviceMemory, nvmlDeviceGetMemoryInfo);
+SAME_CALL(deviceMemoryInUse, nvmlDeviceGetMemoryInfo_v2);
 SAME_CALL(deviceComputeCapability, nvmlDeviceGetCudaComputeCapability);
 SAME_CALL(devicePcieGeneration, nvmlDeviceGetMaxPcieLinkGeneration);
 SAME_CALL(devicePcieWidth, nvmlDeviceGetMaxPcieLinkWidth);

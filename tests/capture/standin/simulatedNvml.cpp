@@ -191,6 +191,14 @@ EXPORTED int nvmlDeviceGetMemoryInfo(void* device, void* memory) {
     std::memcpy(memory, numbers, sizeof numbers);
     return 0;
 }
+EXPORTED int nvmlDeviceGetMemoryInfo_v2(void* device, void* memory) {
+    if (setting("old", 0) != 0) return notSupported;
+    spend("memory");
+    if (const int result = trouble(device)) return result;
+    const unsigned long long numbers[] = {1000, 50, 600, 350};  // total, reserved, free, used
+    std::memcpy(static_cast<char*>(memory) + sizeof numbers[0], numbers, sizeof numbers);
+    return 0;
+}
 EXPORTED int nvmlDeviceGetUtilizationRates(void* device, void* busy) {
     spend("utilization");
     put(busy, 0, 77u);  // of the GPU
