@@ -3,9 +3,10 @@
 """Says to programs what the files of a release are made of: SPDX 2.3 as JSON. installer/release calls it.
 
 Libraries, licences and which program has them are taken from resources/licenses/README.md, versions and hashes from
-where they are pinned. What is pinned and only compiled against is named, too. The same files make the same bytes.
+where they are pinned. What is pinned and only compiled against is named, too. What the viewer's one file contains of the
+system it was made on, installer/viewer wrote into CONTENTS. The same files make the same bytes.
 
-usage: sbom.py VERSION FOLDER > FILE.json      for the packages in FOLDER, of SOURCE_DATE_EPOCH
+usage: sbom.py VERSION FOLDER CONTENTS > FILE.json      for the packages in FOLDER, of SOURCE_DATE_EPOCH
 """
 
 import hashlib
@@ -94,10 +95,23 @@ def of_pin(name: str, pin: Pin, licence: str) -> dict[str, object]:
                                   "referenceLocator": f"pkg:{kind}/{pin.name}@{version}"}])
 
 
+def of_system(line: str) -> tuple[str, dict[str, object]]:
+    """How the viewer has it, and what it is, of a line of CONTENTS."""
+    kind, name, digest, owner, version = line.split("\t")
+    about = f"As Debian's package {owner} has it; its licence stands in licenses/bundled/{owner}.txt of the file." \
+        if kind == "contains" else "Compiled in; the hash is of Debian's list of its files."
+    reference = {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                 "referenceLocator": f"pkg:deb/debian/{owner}@{version.replace('+', '%2B')}"}
+    return kind, package(name, version, "NOASSERTION", "NOASSERTION", comment=about, externalRefs=[reference],
+                         checksums=[{"algorithm": "SHA256", "checksumValue": digest}])
+
+
 def of_file(path: Path, version: str) -> dict[str, object]:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return package(path.name, version, "Apache-2.0" if "-source." not in path.name else "Apache-2.0 AND GPL-3.0-or-later",
-                   "NOASSERTION", packageFileName=path.name, supplier="Organization: The Lanescope authors",
+    licence = "Apache-2.0 AND GPL-3.0-or-later" if "-source." in path.name else \
+        "GPL-3.0-or-later" if path.name.startswith("lanescope-viewer") else "Apache-2.0"
+    return package(path.name, version, licence, "NOASSERTION", packageFileName=path.name,
+                   supplier="Organization: The Lanescope authors",
                    checksums=[{"algorithm": "SHA256", "checksumValue": digest}])
 
 
@@ -105,8 +119,9 @@ def related(first: str, kind: str, second: str) -> dict[str, str]:
     return {"spdxElementId": identifier(first), "relationshipType": kind, "relatedSpdxElement": identifier(second)}
 
 
-def describe(version: str, files: list[Path]) -> dict[str, object]:
-    """The document. `files` are what is given out; those with a machine in their name hold programs."""
+def describe(version: str, files: list[Path], contents: list[str]) -> dict[str, object]:
+    """The document. `files` are what is given out; wheels and archives with a machine in their name hold programs for
+    servers, and the viewer's one file has what `contents` says."""
     pinned = pins()
     contained = [library for library in libraries() if library.is_in_wheel]
     packages = [of_file(path, version) for path in files]
@@ -120,6 +135,10 @@ def describe(version: str, files: list[Path]) -> dict[str, object]:
         packages.append(of_pin(name, pinned[name], "NOASSERTION"))
         kind = "TEST_DEPENDENCY_OF" if name == "nvidia-nvml-dev" else "BUILD_DEPENDENCY_OF"
         relations += [related(name, kind, program) for program in programs]
+    for kind, part in map(of_system, contents):
+        packages.append(part)
+        relations += [related(path.name, "CONTAINS" if kind == "contains" else "STATIC_LINK", str(part["name"]))
+                      for path in files if path.name.startswith("lanescope-viewer-")]
     digest = hashlib.sha256(json.dumps(packages).encode()).hexdigest()
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"])))
     return {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"lanescope-{version}",
@@ -129,9 +148,10 @@ def describe(version: str, files: list[Path]) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: sbom.py VERSION FOLDER > FILE.json")
+    if len(sys.argv) != 4:
+        sys.exit("usage: sbom.py VERSION FOLDER CONTENTS > FILE.json")
     try:
-        print(json.dumps(describe(sys.argv[1], sorted(Path(sys.argv[2]).iterdir())), indent=2))
+        lines = sorted(Path(sys.argv[3]).read_text().splitlines())
+        print(json.dumps(describe(sys.argv[1], sorted(Path(sys.argv[2]).iterdir()), lines), indent=2))
     except (ValueError, KeyError) as error:
         sys.exit(f"sbom.py: {error}")
