@@ -253,8 +253,10 @@ class TestJudgeParts : public QObject {
         QCOMPARE(runTurns(before, after).candidate, (std::vector<double>{1, 3, 5, 7, 9}));
         std::swap(before[0].facts, before[4].facts);  // whatever their order on the command line
         QCOMPARE(runTurns(before, after).baseline, (std::vector<double>{8, 2, 4, 6, 0}));
-        const RunGroup firstFour(before.data(), 4);
-        QVERIFY(runTurns(firstFour, RunGroup(after.data(), 4)).baseline.empty());
+        const RunGroup first(before.data(), 3);
+        QCOMPARE(runTurns(first, RunGroup(after.data(), 3)).baseline,
+                 (std::vector<double>{5, 1, 3}));
+        QVERIFY(runTurns(first.first(2), RunGroup(after.data(), 2)).baseline.empty());
         after[4].facts.host = "other";
         QVERIFY(runTurns(before, after).baseline.empty());
         after[4].facts.host.clear();
