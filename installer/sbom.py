@@ -18,8 +18,11 @@ import time
 import uuid
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parent.parent
+# Debian's packages of libraries that are headers alone.
+HEADERS = ("libcli11-dev", "libexpected-dev", "nlohmann-json3-dev")
 
 
 class Pin(NamedTuple):
@@ -98,11 +101,13 @@ def of_pin(name: str, pin: Pin, licence: str) -> dict[str, object]:
 def of_system(line: str) -> tuple[str, dict[str, object]]:
     """How the viewer has it, and what it is, of a line of CONTENTS."""
     kind, name, digest, owner, version = line.split("\t")
-    about = f"As Debian's package {owner} has it; its licence stands in licenses/bundled/{owner}.txt of the file." \
-        if kind == "contains" else "Compiled in; the hash is of Debian's list of its files."
     reference = {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                 "referenceLocator": f"pkg:deb/debian/{owner}@{version.replace('+', '%2B')}"}
-    return kind, package(name, version, "NOASSERTION", "NOASSERTION", comment=about, externalRefs=[reference],
+                 "referenceLocator": f"pkg:deb/debian/{quote(owner, safe='')}@{quote(version, safe='')}"}
+    if kind == "static":
+        return kind, package(name, version, "NOASSERTION", "NOASSERTION", externalRefs=[reference],
+                             comment=f"Compiled in. SHA-256 of Debian's list of its files: {digest}.")
+    return kind, package(name, version, "NOASSERTION", "NOASSERTION", externalRefs=[reference],
+                         comment=f"As Debian's package {owner} has it; its licence stands in licenses/bundled/{owner}.txt of the file.",
                          checksums=[{"algorithm": "SHA256", "checksumValue": digest}])
 
 
@@ -137,8 +142,11 @@ def describe(version: str, files: list[Path], contents: list[str]) -> dict[str, 
         relations += [related(name, kind, program) for program in programs]
     for kind, part in map(of_system, contents):
         packages.append(part)
+        # Debian's packages have of the system what is headers alone; what else they need they say themselves.
+        has = {"contains": r"lanescope-viewer-"}.get(
+            kind, r"lanescope-viewer-|.*\.deb$" if str(part["name"]) in HEADERS else r"lanescope-viewer-")
         relations += [related(path.name, "CONTAINS" if kind == "contains" else "STATIC_LINK", str(part["name"]))
-                      for path in files if path.name.startswith("lanescope-viewer-")]
+                      for path in files if re.match(has, path.name)]
     digest = hashlib.sha256(json.dumps(packages).encode()).hexdigest()
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"])))
     return {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"lanescope-{version}",

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "app/cli/Command.h"
+#include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
 #include "app/cli/stepOptions.h"
@@ -82,7 +83,8 @@ Result<int> runExplain(const ExplainOptions& options) {
     output->write(printed(explained, options.format));
     const Result<void> closed = output->close();
     if (!closed) return fail(closed.error());
-    return isAnyMet(options, explained.explanation) ? 1 : static_cast<int>(exitOk);
+    return isAnyMet(options, explained.explanation) ? static_cast<int>(exitMet)
+                                                    : static_cast<int>(exitOk);
 }
 
 }  // namespace
@@ -123,6 +125,8 @@ void addExplain(CLI::App& app, int& exitStatus) {
         }
         const Result<int> status = runExplain(*options);
         exitStatus = status ? *status : reportFailure(status.error());
+        // Of one who asks for a verdict, none is not the one that something was found.
+        if (!status && !options->conditions.empty()) exitStatus = exitNoAnswer;
     });
 }
 

@@ -90,7 +90,7 @@ int NvmlReadings::read(const NvmlFunctions& nvml, NvmlFunctions::Device device,
             result = call(nvml.deviceMemoryInUse, &inUse);
             if (result == nvmlSuccess)
                 memory = {inUse.total, inUse.free, inUse.used};
-            else
+            else if (result == nvmlNotSupported)
                 result = call(nvml.deviceMemory, &memory);
             if (result != nvmlSuccess) break;
             batch.add(reading.counter, static_cast<int64_t>(memory.used));

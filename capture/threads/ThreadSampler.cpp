@@ -164,11 +164,11 @@ void ThreadSampler::keepToShare(int64_t nowNs) {
 std::string ThreadSampler::describe() const {
     const double seconds = std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
     return fmt::format(
-        "{:.2f} % of a core at {:.0f} Hz: up to {} threads of {} processes; {} "
-        "stacks read, {} torn",
+        "{:.2f} % of a core at {:.0f} Hz: up to {} threads of {}; {} stacks read, {} torn",
         100 * static_cast<double>(threadCpuNs()) / 1e9 / seconds,
-        static_cast<double>(turns_) / seconds, mostThreads_, mostProcesses_, reading_.whole,
-        reading_.torn);
+        static_cast<double>(turns_) / seconds, mostThreads_,
+        mostProcesses_ == 1 ? "1 process" : fmt::format("{} processes", mostProcesses_),
+        reading_.whole, reading_.torn);
 }
 
 void ThreadSampler::end() {

@@ -170,7 +170,7 @@ Stretches IdleCauses::queuedGaps() const {
 Stretches IdleCauses::dataLoading() {
     Stretches claims = noStretches();
     const std::string inRange = "in a range of data loading";
-    const std::string beforeCopy = outsideCalls_ + " before the copy of the batch";
+    const std::string beforeCopy = fmt::format("{} {}", outsideCalls_, beforeBatchCopy);
     for (const uint32_t thread : threads_)
         for (const Stretch& open : run_.paths.of(thread))
             if (run_.paths.isDataLoading(open.label))

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -20,6 +21,10 @@ class IdleCauses {
     /// `work` by start. O(n log n) in the work and the calls of its threads.
     IdleCauses(const RunContext& run, const WorkerSteps& steps, const LargeVector<GpuWork>& work,
                ContributorTable& contributors);
+
+    /// How the name of a cause ends of which nothing else is known than that the copy of a batch
+    /// came next.
+    static constexpr std::string_view beforeBatchCopy = "before the copy of the batch";
 
     /// Of an idle part; labels are contributors. Parts with work on the GPU claim nothing here.
     Stretches claims(StepPart part);
@@ -40,7 +45,7 @@ class IdleCauses {
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
     /// When in a gap the awaited thread is at something else than getting what its call copies: in
-    /// ranges that the call is not in, or asleep of its own accord.
+    /// ranges that the call is not in, or asleep of its own accord. The gap must be late.
     Stretches timeElsewhere(const Gap& gap) const;
     /// Gaps that the CPU did not cause: whatever it did, the next work was launched in time.
     Stretches queuedGaps() const;

@@ -53,7 +53,8 @@ std::string_view name(Outcome outcome);
 /// For files and programs: "nothing", "too_few_steps", "alike", "longer", "shorter",
 /// "within_noise", "slower", "faster", "parts_changed".
 std::string_view identifier(Outcome outcome);
-inline constexpr int64_t fewestStepsForClaim = 4;
+/// Of four against four no difference, however large, has a p below 0.01.
+inline constexpr int64_t fewestStepsForClaim = 5;
 
 /// What a claim counts as independent: only runs tell of the program, steps of the two runs alone.
 enum class ClaimUnit : uint8_t { Steps, Runs };
@@ -82,7 +83,8 @@ struct Claim {
     int64_t baselineRuns = 1, candidateRuns = 1;
     int64_t spreadRuns = 0;     ///< Earlier runs that tell how much runs differ.
     double visiblePercent = 0;  ///< The smallest change that four of five such tests see; of runs.
-    double apartPercent = 0;    ///< How far the runs of a side lie apart, of the lowest; of runs.
+    /// How far the runs of a side lie apart, of the lowest; nothing of one run a side.
+    std::optional<double> apartPercent;
     bool areByTurns = false;  ///< A drift over the order of the runs was looked for (`judgeRuns`).
 };
 

@@ -81,6 +81,8 @@ struct OutlierStep {
     /// The contributor of that part that grew most over its mean; empty if none is known.
     std::string contributor;
     std::string path;
+    /// Of several runs together which one it is of: "PID 4242, GPU 0 of run3.sqlite"; else empty.
+    std::string run = {};
     bool operator==(const OutlierStep&) const = default;
 };
 

@@ -10,6 +10,7 @@
 
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/Trace.h"
+#include "model/trace/mixedState.h"
 #include "model/values/stretches.h"
 
 namespace lanescope::compare {
@@ -49,7 +50,8 @@ class StateWords {
     Stretches asleepIn(uint32_t thread, TimeRange range) const {
         Stretches asleep;
         states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
-            if (trace_.cpuStates.state[row] == ThreadState::Sleep)
+            // What is a mixture of sleep and work, as by one who polls, is no sleep.
+            if (trace_.cpuStates.state[row] == ThreadState::Sleep && !isMixed(trace_, row))
                 asleep.push_back({piece.startNs, piece.endNs, 0});
         });
         return asleep;

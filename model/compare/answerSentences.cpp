@@ -100,14 +100,18 @@ std::string causeText(const Cause& cause, const DurationScale& scale) {
     return cause.hasLostNvlink ? text + ", no longer over the NVLink that joins these GPUs" : text;
 }
 
-/// Whether runs of the programs would show it again: " (certain: 95 % confidence +1.101 to +1.307
-/// ms)", " (within the spread between runs)"; empty where only two runs tell of it.
+/// Whether runs of the programs would show it again: " (certain: +1.101 to +1.307 ms in the median
+/// step, 95 % confidence)", " (within the spread between runs)"; empty where only two runs tell of
+/// it. The interval is of the median steps of the runs, or of their mean idle time in a range.
 std::string certaintyText(const Cause& cause, const DurationScale& scale) {
     if (!cause.judged) return {};
     if (!cause.isCertain()) return " (within the spread between runs)";
-    return fmt::format(" (certain: 95 % confidence {} to {})",
+    const bool isPart = cause.judged->kind == QuantityKind::Part;
+    return fmt::format(" (certain: {} {} to {} in the {} step, 95 % confidence)",
+                       isPart ? name(cause.judged->part) : std::string_view("idle"),
                        scale.differenceText(std::llround(cause.judged->lowNs)),
-                       scale.differenceText(std::llround(cause.judged->highNs)));
+                       scale.differenceText(std::llround(cause.judged->highNs)),
+                       isPart ? "median" : "mean");
 }
 
 std::string medians(const WorkerComparison& pair) {
@@ -262,11 +266,17 @@ class Clauses {
     std::vector<Clause> all_;
 };
 
+bool isWithinNoise(const Claim& claim) {
+    return std::abs(claim.differenceNs) <= claim.noiseNs;
+}
+
 /// How many runs, then what is known of the whole step.
 std::string undecidedText(const Claim& claim) {
-    return fmt::format("no difference is certain: {} % ({}), its runs lie up to {} % apart",
-                       percentDifferenceText(claim.percent), confidenceText(claim),
-                       percentText(claim.apartPercent));
+    std::string text = fmt::format("no difference is certain: {} % ({})",
+                                   percentDifferenceText(claim.percent), confidenceText(claim));
+    if (claim.apartPercent)
+        text += fmt::format(", its runs lie up to {} % apart", percentText(*claim.apartPercent));
+    return text;
 }
 
 std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerComparison& pair) {
@@ -295,10 +305,17 @@ std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerCompa
             clauses.add(words("."));
             break;
         case Outcome::Alike:
-            clauses.add(words("In these two runs steps are alike: "));
+            // What is beyond the spread and may still be chance is not called alike.
+            clauses.add(words(isWithinNoise(claim)
+                                  ? "In these two runs steps are alike: "
+                                  : "In these two runs no difference can be told from chance: "));
             clauses.add(ofSteps(fmt::format("median step {} ({} %)", medians(pair),
                                             percentDifferenceText(claim.percent))));
-            clauses.add(words(", within the spread of each run's own steps"));
+            clauses.add(
+                words(isWithinNoise(claim)
+                          ? ", within the spread of each run's own steps"
+                          : fmt::format(" by {} and {} steps, {}", pair.baseline.count,
+                                        pair.candidate.count, pValueEquation(claim.pValue))));
             clauses.addCauses("; but ", causes, pair);
             clauses.addTelling(comparison);
             clauses.add(words("."));

@@ -34,7 +34,7 @@ uint32_t criticalPairOf(const std::vector<WorkerComparison>& pairs, const RunSum
 void addOutliers(const RunSummary& run, bool isCandidate, std::vector<RunOutlier>& outliers) {
     for (const WorkerSummary& worker : run.workers)
         for (const OutlierStep& step : worker.outliers)
-            outliers.push_back({isCandidate, worker.label(), step});
+            outliers.push_back({isCandidate, step.run.empty() ? worker.label() : step.run, step});
 }
 
 }  // namespace

@@ -53,6 +53,22 @@ double meanOf(const RunMedians& numbers) {
     return sum / static_cast<double>(numbers.baseline.size() + numbers.candidate.size());
 }
 
+/// Whether the numbers that are judged tell how far such runs spread. What one run alone does, and
+/// does far longer than any other, no other run tells the spread of.
+bool isSpreadKnown(const RunMedians& numbers) {
+    constexpr double alike = 2;
+    const auto greatest = [](const std::vector<double>& values) {
+        return values.empty() ? 0.0 : *std::max_element(values.begin(), values.end());
+    };
+    const auto isOfOthers = [&](const std::vector<double>& side, const std::vector<double>& other) {
+        const double several =
+            std::max(other.size() > 1 ? greatest(other) : 0.0, greatest(numbers.spread));
+        return side.size() > 1 || greatest(side) <= alike * several;
+    };
+    return isOfOthers(numbers.baseline, numbers.candidate) &&
+           isOfOthers(numbers.candidate, numbers.baseline);
+}
+
 using IdleByPath = std::map<std::string, double>;
 
 /// Of the mean step.
@@ -78,7 +94,8 @@ std::vector<Quantity> partsOf(const JudgedRuns& runs, double leastNs) {
             return medianOfSteps(
                 worker, [&](const StepSummary& step) { return step.parts[one.claim.part]; });
         });
-        if (meanOf(one.numbers) >= leastNs) found.push_back(std::move(one));
+        if (meanOf(one.numbers) >= leastNs && isSpreadKnown(one.numbers))
+            found.push_back(std::move(one));
     }
     return found;
 }
@@ -102,7 +119,8 @@ std::vector<Quantity> pathsOf(const JudgedRuns& runs, double leastNs) {
             const auto place = own.find(path);
             return place == own.end() ? 0 : place->second;
         });
-        if (meanOf(one.numbers) >= leastNs) found.push_back(std::move(one));
+        if (meanOf(one.numbers) >= leastNs && isSpreadKnown(one.numbers))
+            found.push_back(std::move(one));
     }
     std::stable_sort(found.begin(), found.end(), [](const Quantity& a, const Quantity& b) {
         return meanOf(a.numbers) > meanOf(b.numbers);

@@ -58,12 +58,13 @@ std::vector<double> logsOf(std::vector<double> values) {
     return values;
 }
 
-/// Of the side whose runs lie further apart, in percent of its least.
-double apartPercent(const RunMedians& medians) {
-    double most = 0;
+/// Of the side whose runs lie further apart, in percent of its least; nothing of one run a side.
+std::optional<double> apartPercent(const RunMedians& medians) {
+    std::optional<double> most;
     for (const std::vector<double>* runs : {&medians.baseline, &medians.candidate}) {
+        if (runs->size() < 2) continue;
         const auto [least, greatest] = std::minmax_element(runs->begin(), runs->end());
-        if (least != runs->end()) most = std::max(most, 100 * (*greatest / *least - 1));
+        most = std::max(most.value_or(0), 100 * (*greatest / *least - 1));
     }
     return most;
 }
@@ -92,6 +93,8 @@ GroupDifference differenceOf(const RunMedians& numbers) {
     found.freedom = freedomOf(numbers);
     double squares = before.squares + after.squares + sampleOf(numbers.spread).squares;
     double factor = 1 / static_cast<double>(before.count) + 1 / static_cast<double>(after.count);
+    auto distances =
+        static_cast<double>(found.freedom);  // that `squares` is the sum of, but for means
     if (!numbers.baselineTurns.empty()) {
         const Sample first = sampleOf(numbers.baselineTurns);
         const Sample second = sampleOf(numbers.candidateTurns);
@@ -106,9 +109,11 @@ GroupDifference differenceOf(const RunMedians& numbers) {
             found.difference -= slope * apart;
             squares = left;
             factor += apart * apart / turns;
+        } else {
+            ++distances;
         }
     }
-    found.error = std::sqrt(squares / static_cast<double>(found.freedom) * factor);
+    found.error = std::sqrt(squares / distances * factor);
     return found;
 }
 

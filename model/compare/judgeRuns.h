@@ -36,7 +36,8 @@ struct GroupDifference {
 /// "Statistical Methods for Research Workers", 1932). Looking for it costs one degree of freedom,
 /// found or not, where differences of neighbouring runs would cost half of them, and favours no
 /// side though one always comes first. Always taking it out would widen the intervals of three runs
-/// a side that do not drift by a tenth. `freedomOf` must be at least 1. O(n).
+/// a side that do not drift by a twentieth, and by a tenth where they have two modes. `freedomOf`
+/// must be at least 1. O(n).
 GroupDifference differenceOf(const RunMedians& numbers);
 
 inline constexpr double significantRuns = 0.05;     ///< A smaller p value is no chance.

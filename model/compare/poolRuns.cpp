@@ -40,13 +40,22 @@ void addContributors(const WorkerSummary& from, WorkerSummary& to) {
                            std::make_move_iterator(added.end()));
 }
 
-void addWorker(const WorkerSummary& from, WorkerSummary& to) {
+/// Says of the outliers from number `first` on which run they are of.
+void nameOutliers(WorkerSummary& worker, size_t first, const std::string& label,
+                  const std::string& title) {
+    for (size_t index = first; index < worker.outliers.size(); ++index)
+        worker.outliers[index].run = fmt::format("{} of {}", label, printable(title));
+}
+
+void addWorker(const WorkerSummary& from, const std::string& title, WorkerSummary& to) {
+    const size_t known = to.outliers.size();
     to.endedAbnormally |= from.endedAbnormally;
     to.foundSteps += from.foundSteps;
     to.warmUpSteps += from.warmUpSteps;
     to.isLastLeftOut |= from.isLastLeftOut;
     to.steps.insert(to.steps.end(), from.steps.begin(), from.steps.end());
     to.outliers.insert(to.outliers.end(), from.outliers.begin(), from.outliers.end());
+    nameOutliers(to, known, from.label(), title);
     addContributors(from, to);
 }
 
@@ -116,7 +125,12 @@ Result<PooledRuns> poolRuns(RunGroup runs, std::string_view side) {
     for (const RunSummary& run : runs) {
         const Result<void> checked = checkSteps(run, side);
         if (!checked) return fail(checked.error());
-        if (&run == &runs.front()) pooled.summary = run;
+        if (&run == &runs.front()) {
+            pooled.summary = run;
+            if (runs.size() > 1)
+                for (WorkerSummary& worker : pooled.summary.workers)
+                    nameOutliers(worker, 0, worker.label(), run.facts.title);
+        }
         const std::vector<WorkerPair> pairs = workerPairs(pooled.summary, run);
         if (pairs.size() != pooled.summary.workers.size() || pairs.size() != run.workers.size())
             return fail("Runs {} and {} of the {} have not the same processes on GPUs.",
@@ -125,7 +139,8 @@ Result<PooledRuns> poolRuns(RunGroup runs, std::string_view side) {
         for (const WorkerPair& pair : pairs) {
             places[pair.baseline] = pair.candidate;
             if (&run != &runs.front())
-                addWorker(run.workers[pair.candidate], pooled.summary.workers[pair.baseline]);
+                addWorker(run.workers[pair.candidate], run.facts.title,
+                          pooled.summary.workers[pair.baseline]);
         }
         if (&run != &runs.front()) addFacts(run.facts, pooled.summary.facts);
     }

@@ -56,7 +56,9 @@ ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
         RowLead lead;
         const WorkerSummary* worker = outlier.isCandidate ? candidate : baseline;
         for (size_t index = 0; worker && index < worker->steps.size(); ++index)
-            if (worker->steps[index].number == step.number) lead.step = static_cast<int>(index);
+            if (worker->steps[index].number == step.number &&
+                worker->steps[index].startNs == step.startNs)
+                lead.step = static_cast<int>(index);
         table.add({textOf(outlier.isCandidate ? "candidate" : "baseline"), outlier.worker,
                    step.number, step.name, step.wallNs, step.excessNs,
                    textOf(isForPrograms ? identifier(step.part) : name(step.part)),

@@ -41,7 +41,25 @@ bool hasNvlink(const Trace& trace) {
                        [](const GpuConnection& each) { return each.nvlinks > 0; });
 }
 
-/// The mean of what the SM clocks of these GPUs were from the first kernel to the last.
+/// How much value number `sample` weighs in the mean over `range`: how often it was read there,
+/// the readings that found it unchanged and were not kept included; for how long it held where
+/// nobody says how often it was read. When between two readings a clock changed is not known, and
+/// one that goes up with the first kernel would count as low up to the next reading.
+double weightWithin(const CounterSeries& series, uint32_t sample, TimeRange range) {
+    const TimeRange held = series.rangeOf(sample);
+    if (series.intervalNs <= 0) return static_cast<double>(held.intersected(range).durationNs());
+    const auto everyNs = static_cast<double>(series.intervalNs);
+    const auto since = [&](int64_t ns) {
+        return (static_cast<double>(ns) - static_cast<double>(held.startNs)) / everyNs;
+    };
+    // Readings have numbers from 0 on; the next value was the one that came next.
+    const double first = std::max(1.0, std::ceil(since(range.startNs)));
+    const double end = std::ceil(std::min(since(range.endNs), since(held.endNs) - 0.5));
+    return (range.contains(held.startNs) ? 1 : 0) + std::max(0.0, end - first);
+}
+
+/// The mean of what the SM clocks of these GPUs were from the first kernel to the last; 0 if they
+/// were not read meanwhile.
 int64_t smClockOf(const Trace& trace, const std::set<uint32_t>& gpus) {
     if (trace.kernels.size() == 0) return 0;
     const TimeRange range{trace.kernels.startNs.front(), trace.kernels.endNs.back()};
@@ -49,15 +67,15 @@ int64_t smClockOf(const Trace& trace, const std::set<uint32_t>& gpus) {
     int64_t clocks = 0;
     for (const CounterSeries& series : trace.counters) {
         if (series.key != "clock.sm" || !gpus.contains(series.gpu)) continue;
-        double weighted = 0, heldNs = 0;
+        double weighted = 0, weights = 0;
         for (uint32_t sample = 0; sample < series.size(); ++sample) {
-            const TimeRange held = series.rangeOf(sample).intersected(range);
-            if (std::isnan(series.value(sample)) || held.isEmpty()) continue;
-            weighted += series.value(sample) * static_cast<double>(held.durationNs());
-            heldNs += static_cast<double>(held.durationNs());
+            if (std::isnan(series.value(sample))) continue;
+            const double weight = weightWithin(series, sample, range);
+            weighted += series.value(sample) * weight;
+            weights += weight;
         }
-        if (heldNs <= 0) continue;
-        sum += weighted / heldNs;
+        if (weights <= 0) continue;
+        sum += weighted / weights;
         ++clocks;
     }
     return clocks > 0 ? std::llround(sum / static_cast<double>(clocks)) : 0;

@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "model/compare/IdleCauses.h"
 #include "model/compare/shownNumbers.h"
 #include "model/trace/notesOf.h"
 #include "model/values/DurationScale.h"
@@ -22,6 +23,8 @@ constexpr size_t mostPartsTold = 2;
 constexpr double leastShareTold = 0.03;
 constexpr double mostlyComputing = 0.9;
 constexpr size_t fewestSteps = 4;
+/// How the name of a cause ends where it is known that the thread slept (`StateWords`).
+constexpr std::string_view asleep = ", which sleeps";
 
 class Words {
   public:
@@ -115,6 +118,10 @@ class Words {
     std::string contributorText(const Finding& finding) const {
         return shortContributorName(finding.contributor, isOfIdleTime(finding));
     }
+    /// Whether nothing but what came next says that the CPU was getting data.
+    static bool isGuessed(const Finding& finding) {
+        return finding.contributor.ends_with(IdleCauses::beforeBatchCopy);
+    }
     /// "12.1 a step".
     static std::string times(const Finding& finding) {
         return fmt::format("{} a step", countText(finding.countPerStep));
@@ -136,6 +143,11 @@ class Words {
                                                 : ", mostly because of more time " +
                                                       inText(finding) + what + where(finding));
             case Rule::InputData:
+                if (isGuessed(finding))
+                    return fmt::format(
+                        "The GPU waits {} for the copy of the batch, mostly {}{}. That the CPU got "
+                        "data meanwhile is a guess: the trace does not tell what it did.",
+                        time, what, where(finding));
                 return fmt::format("The GPU waits {} for data: mostly {}{}.", time, what,
                                    where(finding));
             case Rule::HostSynchronization:
@@ -144,6 +156,11 @@ class Words {
                     "{}{}, {}.",
                     time, what, where(finding), times(finding));
             case Rule::LaunchBound:
+                if (finding.contributor.ends_with(asleep))
+                    return fmt::format(
+                        "The GPU waits {} for work to be launched, mostly for a thread that sleeps "
+                        "of its own accord: {}{}{}.",
+                        time, what, where(finding), kernelsText(finding.worker));
                 return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", time,
                                    what, where(finding), kernelsText(finding.worker));
             case Rule::Allocations:

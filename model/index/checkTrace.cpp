@@ -82,8 +82,10 @@ class TraceCheck {
             bad(doubt->sentence);
             if (const std::vector<uint64_t> differing = database.differingPages();
                 !differing.empty())
-                bad(fmt::format("Pages that differ, of {}: {}.", formatCount(int64_t(pages)),
-                                listOf(differing)));
+                bad(fmt::format("{} of {} pages {}: {} {}.", formatCount(int64_t(differing.size())),
+                                formatCount(int64_t(pages)),
+                                differing.size() == 1 ? "differs" : "differ",
+                                differing.size() == 1 ? "page" : "pages", listOf(differing)));
         } else if (pages > 0) {
             good(fmt::format("All {} pages are as they were recorded.",
                              formatCount(static_cast<int64_t>(pages))));

@@ -85,6 +85,7 @@ class TestExplainCommand : public QObject {
     void whatCannotBeExplainedIsOneSentence() {
         const Outcome missing = explained({"missing.sqlite"});
         QCOMPARE(missing.exitCode, 1);
+        QCOMPARE(explained({"nowhere.sqlite", "--fail-if", "any"}).exitCode, 3);
         QCOMPARE(missing.errors.count('\n'), 1);
         QVERIFY(missing.errors.contains("missing.sqlite"));
         const Outcome nothing = explained({});

@@ -213,6 +213,28 @@ class TestComparePrograms : public QObject {
         QCOMPARE(exposedNs, worker.totalWallNs());
     }
 
+    /// A step that stands out is one of a certain run.
+    void outliersOfSeveralRunsNameTheirOwn() {
+        std::vector<RunSummary> runs = steadyRuns({50, 51, 49.5});
+        uint32_t pid = 500;
+        for (RunSummary& run : runs) {
+            run.workers[0].pid = ++pid;
+            run.facts.title = "run" + std::to_string(pid) + ".sqlite";
+        }
+        OutlierStep late;
+        late.number = 7;
+        late.excessNs = 5'000'000;
+        runs[1].workers[0].outliers.push_back(late);
+        const auto compared = comparePrograms(runs, steadyRuns({50.2, 51.1, 49.6}));
+        QVERIFY(compared);
+        QCOMPARE(compared->comparison.outliers.size(), size_t{1});
+        QCOMPARE(compared->comparison.outliers[0].worker,
+                 std::string("PID 502, GPU 0 of run502.sqlite"));
+        const auto single = comparePrograms({&runs[1], 1}, steadyRuns({50.2}));
+        QVERIFY(single);
+        QCOMPARE(single->comparison.outliers.at(0).worker, std::string("PID 502, GPU 0"));
+    }
+
     void aReplacedKernelComesFirst() {
         std::vector<RunSummary> before{steadyRun(50), steadyRun(50.1)};
         std::vector<RunSummary> after{steadyRun(58, "other_kernel"),

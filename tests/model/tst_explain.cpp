@@ -340,6 +340,33 @@ class TestExplain : public QObject {
         QCOMPARE(rulesOf(explanation), (std::vector{Rule::InputData, Rule::LaunchBound}));
     }
 
+    /// That the copy of a batch came next is all that says so.
+    void aGuessIsCalledOne() {
+        MadeRun made;
+        made.add(StepPart::DataLoading, ContributorKind::Idle,
+                 "outside CUDA calls before the copy of the batch", 20 * ms);
+        const Explanation guessed = explain::explain(made.run());
+        QCOMPARE(rulesOf(guessed), std::vector{Rule::InputData});
+        const std::string& sentence = guessed.findings.front().sentence;
+        QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
+        MadeRun seen;
+        seen.add(StepPart::DataLoading, ContributorKind::Idle,
+                 "outside CUDA calls before the copy of the batch at data.py:88 in load, which "
+                 "waits for input",
+                 20 * ms);
+        QVERIFY(explain::explain(seen.run()).findings.front().sentence.find("guess") ==
+                std::string::npos);
+    }
+
+    void whoSleepsIsSaidTo() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                 "outside CUDA calls on the main thread at train.py:9 in pause, which sleeps",
+                 20 * ms);
+        const std::string sentence = explain::explain(made.run()).findings.front().sentence;
+        QVERIFY2(sentence.find("sleeps of its own accord") != std::string::npos, sentence.c_str());
+    }
+
     void whatIsDoubtfulIsSaid() {
         MadeRun made;
         made.run().source = StepSource::KernelPattern;

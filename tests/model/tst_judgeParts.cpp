@@ -155,6 +155,32 @@ class TestJudgeParts : public QObject {
         QVERIFY(found.pValue() < 0.001);
     }
 
+    /// What one run does far longer than all others has no spread that these could tell.
+    void nobodyTellsTheSpreadOfWhatOneRunAloneDoes() {
+        std::mt19937 random(3);
+        Program slow;
+        slow.extraMs = 5;
+        std::vector<WorkerSummary> workers;
+        for (int run = 0; run < 6; ++run) workers.push_back(runOf({}, 0, random));
+        workers.push_back(runOf(slow, 0, random));
+        JudgedRuns judged;
+        judged.baseline = {&workers[0]};
+        judged.candidate = {&workers[6]};
+        for (size_t run = 1; run < 6; ++run) judged.earlier.push_back(&workers[run]);
+        WorkerComparison pair;
+        judgeParts(judged, pair);
+        QVERIFY(!pair.claim.apartPercent);
+        QVERIFY(!pair.quantities.empty());  // compute is as it was
+        for (const QuantityClaim& each : pair.quantities) QVERIFY(each.path != "extra");
+        WorkerSummary again = runOf(slow, 0, random);
+        judged.candidate.push_back(&again);
+        judgeParts(judged, pair);
+        QVERIFY(pair.claim.apartPercent);
+        QVERIFY(std::ranges::any_of(pair.quantities, [](const QuantityClaim& each) {
+            return each.path == "extra" && each.isCertain;
+        }));
+    }
+
     /// Without a drift that can be seen the difference of the means stays as it is.
     void chanceIsNoDrift() {
         RunMedians steady{{10, 10.3, 9.9}, {11.1, 10.9, 11.2}, {}};

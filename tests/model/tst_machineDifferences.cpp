@@ -110,6 +110,30 @@ class TestMachineDifferences : public QObject {
         QVERIFY(sentenceOf(before, after).startsWith("The machines differ (host). "));
     }
 
+    /// An idle GPU's clock goes up with its first kernel, and is read again later.
+    void aClockIsThatOfReadingsAmongTheKernels() {
+        SimulatedTrace builder;
+        constexpr int64_t ms = 1'000'000;
+        builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 1'300 * ms,
+                       1'310 * ms, 1'900 * ms);
+        CounterSeries clock;
+        clock.key = "clock.sm";
+        clock.gpu = 0;
+        clock.intervalNs = 500 * ms;
+        LargeVector<int64_t> times;
+        LargeVector<double> values;
+        // Read each 500 ms; what did not change was not kept.
+        for (const auto& [atMs, hertz] : {std::pair(0, 345e6), std::pair(1'500, 2e9)}) {
+            times.push_back(atMs * ms);
+            values.push_back(hertz);
+        }
+        clock.set(times, values, 2'000 * ms);
+        builder.counter(std::move(clock));
+        const Result<RunSummary> summary = summarizeRun(*builder.finish());
+        QVERIFY(summary);
+        QCOMPARE(summary->facts.smClockHz, 2'000'000'000);
+    }
+
     void clocksOfRunsAreTheirMean() {
         std::vector<RunSummary> before{runOf(50'000'000), runOf(50'100'000)};
         std::vector<RunSummary> after{runOf(50'200'000), runOf(50'300'000)};

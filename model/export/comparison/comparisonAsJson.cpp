@@ -100,7 +100,7 @@ Json claimJson(const Claim& claim) {
             {"confidenceIntervalPercent",
              isOfRuns ? Json({claim.lowPercent, claim.highPercent}) : Json(nullptr)},
             {"visiblePercent", isOfRuns ? Json(claim.visiblePercent) : Json(nullptr)},
-            {"apartPercent", isOfRuns ? Json(claim.apartPercent) : Json(nullptr)},
+            {"apartPercent", isOfRuns ? optionalNumber(claim.apartPercent) : Json(nullptr)},
             {"byTurns", isOfRuns ? Json(claim.areByTurns) : Json(nullptr)},
             {"adjustedPValue", isOfRuns ? Json(claim.adjustedPValue) : Json(nullptr)},
             {"differenceNs", claim.differenceNs},

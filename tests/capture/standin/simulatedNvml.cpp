@@ -195,6 +195,10 @@ EXPORTED int nvmlDeviceGetMemoryInfo_v2(void* device, void* memory) {
     if (setting("old", 0) != 0) return notSupported;
     spend("memory");
     if (const int result = trouble(device)) return result;
+    constexpr unsigned secondOf40Bytes = 0x2000028;
+    unsigned version = 0;
+    std::memcpy(&version, memory, sizeof version);
+    if (version != secondOf40Bytes) return 25;  // as the library says of an argument's version
     const unsigned long long numbers[] = {1000, 50, 600, 350};  // total, reserved, free, used
     std::memcpy(static_cast<char*>(memory) + sizeof numbers[0], numbers, sizeof numbers);
     return 0;
