@@ -6,11 +6,9 @@
 
 #include "model/compare/ComparisonTable.h"
 #include "model/compare/RunComparison.h"
-#include "model/compare/judgeSteps.h"
 #include "model/compare/matchContributors.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
-#include "tests/support/simulatedRuns.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -322,38 +320,6 @@ class TestRunComparison : public QObject {
         QCOMPARE(comparison.answer.outcome, Outcome::TooFewSteps);
         QVERIFY(says(comparison, "Too few steps"));
         QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
-    }
-
-    /// Of so few steps no difference has a p below 0.01, so none could ever be found.
-    void fourStepsAreTooFew() {
-        std::vector<int64_t> before{100, 101, 102, 103}, after{200, 201, 202, 203};
-        QCOMPARE(judgeSteps(before, after).outcome, Outcome::TooFewSteps);
-        before.push_back(104);
-        after.push_back(204);
-        QCOMPARE(judgeSteps(before, after).outcome, Outcome::Longer);
-    }
-
-    /// What lies beyond the noise of both runs and may be chance is not called alike.
-    void whatMayBeChanceIsNotCalledAlike() {
-        RunSummary before, after;
-        for (RunSummary* run : {&before, &after}) {
-            WorkerSummary worker;
-            for (int number = 0; number < 6; ++number) {
-                StepSummary step;
-                step.number = number;
-                const bool isLate = run == &after && number > 1;
-                step.wallNs = (isLate ? 60'000'000 : 50'000'000) + number * 10'000;
-                step.parts[StepPart::Compute] = step.wallNs;
-                worker.steps.push_back(step);
-            }
-            *run = simulatedRun(std::move(worker), "gemm");
-        }
-        const auto compared = comparePrograms({&before, 1}, {&after, 1});
-        QVERIFY(compared);
-        const RunComparison& comparison = compared->comparison;
-        QCOMPARE(comparison.answer.outcome, Outcome::Alike);
-        QVERIFY(says(comparison, "no difference can be told from chance: median step"));
-        QVERIFY(!says(comparison, "alike") && !says(comparison, "within the spread"));
     }
 
     void chosenStepsAreCompared() {

@@ -7,6 +7,7 @@
 
 #include "model/compare/RunComparison.h"
 #include "model/compare/judgeRuns.h"
+#include "model/compare/judgeSteps.h"
 #include "model/compare/poolRuns.h"
 #include "model/values/significance.h"
 #include "model/values/studentT.h"
@@ -211,6 +212,39 @@ class TestComparePrograms : public QObject {
         int64_t exposedNs = 0;
         for (const Contributor& each : worker.contributors) exposedNs += each.exposedNs;
         QCOMPARE(exposedNs, worker.totalWallNs());
+    }
+
+    /// Of so few steps no difference has a p below 0.01, so none could ever be found.
+    void fourStepsAreTooFew() {
+        std::vector<int64_t> before{100, 101, 102, 103}, after{200, 201, 202, 203};
+        QCOMPARE(judgeSteps(before, after).outcome, Outcome::TooFewSteps);
+        before.push_back(104);
+        after.push_back(204);
+        QCOMPARE(judgeSteps(before, after).outcome, Outcome::Longer);
+    }
+
+    /// What lies beyond the noise of both runs and may be chance is not called alike.
+    void whatMayBeChanceIsNotCalledAlike() {
+        RunSummary before, after;
+        for (RunSummary* run : {&before, &after}) {
+            WorkerSummary worker;
+            for (int number = 0; number < 6; ++number) {
+                StepSummary step;
+                step.number = number;
+                const bool isLate = run == &after && number > 1;
+                step.wallNs = (isLate ? 60'000'000 : 50'000'000) + number * 10'000;
+                step.parts[StepPart::Compute] = step.wallNs;
+                worker.steps.push_back(step);
+            }
+            *run = simulatedRun(std::move(worker), "gemm");
+        }
+        const auto compared = comparePrograms({&before, 1}, {&after, 1});
+        QVERIFY(compared);
+        const RunComparison& comparison = compared->comparison;
+        QCOMPARE(comparison.answer.outcome, Outcome::Alike);
+        const QString sentence = QString::fromStdString(comparison.answer.sentence);
+        QVERIFY(sentence.contains("no difference can be told from chance: median step"));
+        QVERIFY(!sentence.contains("alike") && !sentence.contains("within the spread"));
     }
 
     /// A step that stands out is one of a certain run.
