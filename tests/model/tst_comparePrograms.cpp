@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <QtTest>
 #include <algorithm>
 #include <array>
@@ -228,10 +230,10 @@ class TestComparePrograms : public QObject {
         RunSummary before, after;
         for (RunSummary* run : {&before, &after}) {
             WorkerSummary worker;
-            for (int number = 0; number < 6; ++number) {
+            for (int number = 0; number < 5; ++number) {
                 StepSummary step;
                 step.number = number;
-                const bool isLate = run == &after && number > 1;
+                const bool isLate = run == &after && number != 4;
                 step.wallNs = (isLate ? 60'000'000 : 50'000'000) + number * 10'000;
                 step.parts[StepPart::Compute] = step.wallNs;
                 worker.steps.push_back(step);
@@ -250,11 +252,8 @@ class TestComparePrograms : public QObject {
     /// A step that stands out is one of a certain run.
     void outliersOfSeveralRunsNameTheirOwn() {
         std::vector<RunSummary> runs = steadyRuns({50, 51, 49.5});
-        uint32_t pid = 500;
-        for (RunSummary& run : runs) {
-            run.workers[0].pid = ++pid;
-            run.facts.title = "run" + std::to_string(pid) + ".sqlite";
-        }
+        int number = 500;
+        for (RunSummary& run : runs) run.facts.title = fmt::format("run{}.sqlite", ++number);
         OutlierStep late;
         late.number = 7;
         late.excessNs = 5'000'000;
@@ -262,11 +261,11 @@ class TestComparePrograms : public QObject {
         const auto compared = comparePrograms(runs, steadyRuns({50.2, 51.1, 49.6}));
         QVERIFY(compared);
         QCOMPARE(compared->comparison.outliers.size(), size_t{1});
-        QCOMPARE(compared->comparison.outliers[0].worker,
-                 std::string("PID 502, GPU 0 of run502.sqlite"));
+        QCOMPARE(QString::fromStdString(compared->comparison.outliers[0].worker),
+                 QString("rank 0, GPU 0 of run502.sqlite"));
         const auto single = comparePrograms({&runs[1], 1}, steadyRuns({50.2}));
         QVERIFY(single);
-        QCOMPARE(single->comparison.outliers.at(0).worker, std::string("PID 502, GPU 0"));
+        QCOMPARE(single->comparison.outliers.at(0).worker, std::string("rank 0, GPU 0"));
     }
 
     void aReplacedKernelComesFirst() {
