@@ -118,9 +118,12 @@ class Words {
     std::string contributorText(const Finding& finding) const {
         return shortContributorName(finding.contributor, isOfIdleTime(finding));
     }
-    /// Whether nothing but what came next says that the CPU was getting data.
+    /// Whether nothing but what came next says that the CPU was getting data: it was not seen to
+    /// wait for anything.
     static bool isGuessed(const Finding& finding) {
-        return finding.contributor.ends_with(IdleCauses::beforeBatchCopy);
+        const size_t at = finding.contributor.find(IdleCauses::beforeBatchCopy);
+        return at != std::string::npos &&
+               finding.contributor.find("which waits for", at) == std::string::npos;
     }
     /// "12.1 a step".
     static std::string times(const Finding& finding) {
@@ -146,7 +149,7 @@ class Words {
                 if (isGuessed(finding))
                     return fmt::format(
                         "The GPU waits {} for the copy of the batch, mostly {}{}. That the CPU got "
-                        "data meanwhile is a guess: the trace does not tell what it did.",
+                        "data meanwhile is a guess: it was not seen to wait for any.",
                         time, what, where(finding));
                 return fmt::format("The GPU waits {} for data: mostly {}{}.", time, what,
                                    where(finding));

@@ -349,6 +349,13 @@ class TestExplain : public QObject {
         QCOMPARE(rulesOf(guessed), std::vector{Rule::InputData});
         const std::string& sentence = guessed.findings.front().sentence;
         QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
+        MadeRun working;
+        working.add(StepPart::DataLoading, ContributorKind::Idle,
+                    "outside CUDA calls before the copy of the batch, which by turns runs and "
+                    "sleeps",
+                    20 * ms);
+        QVERIFY(explain::explain(working.run()).findings.front().sentence.find("is a guess") !=
+                std::string::npos);
         MadeRun seen;
         seen.add(StepPart::DataLoading, ContributorKind::Idle,
                  "outside CUDA calls before the copy of the batch at data.py:88 in load, which "
