@@ -41,11 +41,11 @@ class Driver:
     """Calls of libcuda by name; an error ends the program."""
 
     def __init__(self):
-        self.library = ctypes.CDLL("libcuda.so.1")
+        self.cuda = ctypes.CDLL("libcuda.so.1")
 
     def __getattr__(self, name):
         def call(*arguments):
-            status = getattr(self.library, name)(*arguments)
+            status = getattr(self.cuda, name)(*arguments)
             if status != 0:
                 raise RuntimeError(f"{name} gave {status}")
 
