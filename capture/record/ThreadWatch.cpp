@@ -6,7 +6,10 @@
 
 #include <csignal>
 #include <string>
+#include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "capture/log/clocks.h"
 #include "capture/record/OutputName.h"
@@ -31,29 +34,40 @@ ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::pa
     sigset_t all, previous;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &previous);
-    thread_ = std::make_unique<SamplerThread>(
-        std::make_unique<ThreadSampler>(*log_, options.threadsHz, ::getpid(),
-                                        options.agentOptions.recordPython),
-        ThreadSampler::gridNs, *log_, nullptr);
+    try {
+        thread_ = std::make_unique<SamplerThread>(
+            std::make_unique<ThreadSampler>(*log_, options.threadsHz, ::getpid(),
+                                            options.agentOptions.recordPython),
+            ThreadSampler::gridNs, *log_, nullptr);
+    } catch (const std::system_error& error) {
+        log_->note(Severity::Warning, HealthCode::SamplerAbsent,
+                   fmt::format("What threads did is not recorded: no thread can be started for it "
+                               "({}).",
+                               error.code().message()));
+        log_->end();
+    }
     ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
 }
 
 ThreadWatch::~ThreadWatch() {
-    end();
+    if (hasEnded()) log_->end();
 }
 
 void ThreadWatch::end() {
-    if (!thread_) return;
+    if (!hasEnded()) return;
+    log_->end();
+    thread_.reset();
+    log_.reset();
+}
+
+bool ThreadWatch::hasEnded() {
+    if (!thread_) return false;
     thread_->requestStop();
-    if (thread_->waitUntil(log::monotonicNs() + patienceNs)) {
-        log_->end();
-        thread_.reset();
-        log_.reset();
-        return;
-    }
+    if (thread_->waitUntil(log::monotonicNs() + patienceNs)) return true;
     // It hangs in the kernel; what it uses has to stay.
     static_cast<void>(thread_.release());
     static_cast<void>(log_.release());
+    return false;
 }
 
 }  // namespace lanescope::capture

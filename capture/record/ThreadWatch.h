@@ -23,6 +23,10 @@ class ThreadWatch {
     void end();
 
   private:
+    /// Asks the thread to end. False if there is none (any more), or if it hangs and has to be
+    /// left.
+    bool hasEnded();
+
     std::unique_ptr<SampleLog> log_;
     std::unique_ptr<SamplerThread> thread_;
 };

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <ctime>
+#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -85,6 +86,18 @@ int64_t SamplerThread::cpuNs() const {
 }
 
 void SamplerThread::run() {
+    // It may be a thread of `record`, whose program goes on whatever there is no memory for.
+    try {
+        work();
+    } catch (const std::exception&) {
+        giveUp();
+    }
+    const std::lock_guard lock(mutex_);
+    hasEnded_ = true;
+    ended_.notify_all();
+}
+
+void SamplerThread::work() {
     if (const int64_t slackNs = sampler_->slackNs(); slackNs > 0)
         ::prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(slackNs), 0, 0, 0);
     callBegunNs_.store(log::monotonicNs());
@@ -95,9 +108,20 @@ void SamplerThread::run() {
     isSampling_.store(isThere);
     hasFoundNothing_.store(!isThere);
     if (isThere) loop();
-    const std::lock_guard lock(mutex_);
-    hasEnded_ = true;
-    ended_.notify_all();
+}
+
+void SamplerThread::giveUp() {
+    callBegunNs_.store(0);
+    isSampling_.store(false);
+    try {
+        log_.writeUnknown(log::eventTimeNs(), sampler_->source());
+        log_.note(
+            Severity::Warning, HealthCode::SamplerEnded,
+            fmt::format("Reading {} ended early: no memory was left; what follows is unknown.",
+                        sampler_->title()));
+    } catch (const std::exception&) {
+        // Nor for the sentence.
+    }
 }
 
 /// The turns of all threads of one period are the same, so that the processor wakes up once.

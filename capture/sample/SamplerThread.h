@@ -51,6 +51,9 @@ class SamplerThread {
     /// Of this thread and of those that work for it.
     int64_t cpuNs() const;
     void run();
+    void work();
+    /// What it does when no memory is left: says so if it can, and ends.
+    void giveUp();
     void loop();
     bool sample();
     void readMoments();
