@@ -17,6 +17,7 @@
 #include "capture/collector/missingRanks.h"
 #include "capture/collector/trimToWindows.h"
 #include "capture/log/logDoor.h"
+#include "capture/log/namesIn.h"
 #include "model/format/AtomicFile.h"
 #include "model/format/checkFile.h"
 #include "model/format/factNames.h"
@@ -126,17 +127,16 @@ Result<void> Collector::poll() {
 void Collector::noteProgramEnd() {
     int64_t bytes = 0;
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(runFolder_, error))
-        if (entry.path().filename().string().find(".log") != std::string::npos)
-            if (const auto size = entry.file_size(error); !error)
+    for (const std::string& name : log::namesIn(runFolder_))
+        if (name.find(".log") != std::string::npos)
+            if (const auto size = std::filesystem::file_size(runFolder_ / name, error); !error)
                 bytes += static_cast<int64_t>(size);
     bytesUnreadAtEnd_ = std::max<int64_t>(0, bytes - static_cast<int64_t>(bytesRead_.load()));
 }
 
 void Collector::findLogs() {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(runFolder_, error)) {
-        const std::filesystem::path& path = entry.path();
+    for (const std::string& name : log::namesIn(runFolder_)) {
+        const std::filesystem::path path = runFolder_ / name;
         if (path.extension() == ".log" && !logs_.contains(path) && !samplerLogs_.contains(path) &&
             !unreadable_.contains(path))
             addLog(path);
@@ -362,10 +362,11 @@ size_t Collector::writeLostLogs() {
     constexpr size_t mostSaid = 100;
     size_t count = 0;
     std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(runFolder_, error)) {
-        if (entry.path().extension() != log::lostLogEnding) continue;
-        const std::string said = std::filesystem::read_symlink(entry.path(), error).string();
-        const std::string pid = entry.path().stem().extension().string();
+    for (const std::string& name : log::namesIn(runFolder_)) {
+        const std::filesystem::path path = runFolder_ / name;
+        if (path.extension() != log::lostLogEnding) continue;
+        const std::string said = std::filesystem::read_symlink(path, error).string();
+        const std::string pid = path.stem().extension().string();
         if (error || pid.size() < 2 || ++count > mostSaid) continue;
         const size_t space = said.find(' ');
         const std::string program =

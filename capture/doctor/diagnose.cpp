@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "capture/log/namesIn.h"
 #include "capture/machine/queryMachine.h"
 #include "capture/record/AgentEnvironment.h"
 #include "model/format/environment.h"
@@ -126,11 +127,9 @@ Check checkRivalProcesses(const std::filesystem::path& processes) {
     static constexpr std::string_view rivals[] = {"nsys", "ncu", "nv-hostengine", "dcgmi",
                                                   "compute-saniti"};
     std::string found;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(processes, error)) {
-        const std::string pid = entry.path().filename().string();
+    for (const std::string& pid : log::namesIn(processes)) {
         if (pid.empty() || pid.find_first_not_of("0123456789") != std::string::npos) continue;
-        std::string name = readAll(entry.path() / "comm");
+        std::string name = readAll(processes / pid / "comm");
         while (!name.empty() && name.back() == '\n') name.pop_back();
         const bool isRival = std::any_of(std::begin(rivals), std::end(rivals), [&](auto rival) {
             return std::string_view(name).substr(0, rival.size()) == rival;

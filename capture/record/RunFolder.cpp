@@ -13,10 +13,10 @@
 #include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "capture/log/MomentMessage.h"
 #include "capture/log/logDoor.h"
+#include "capture/log/namesIn.h"
 #include "capture/record/OutputName.h"
 
 namespace lanescope::capture {
@@ -109,14 +109,10 @@ RunFolder::~RunFolder() {
 }
 
 void RunFolder::remove() {
-    std::error_code error;
-    std::vector<std::filesystem::path> ours;
-    for (const auto& entry : std::filesystem::directory_iterator(path_, error))
-        if (isOfLog(entry.path()) || entry.path().filename() == runInfoFileName ||
-            entry.path().filename() == runInfoWithMachineFileName ||
-            entry.path().filename() == log::momentPipeName)
-            ours.push_back(entry.path());
-    for (const auto& file : ours) ::unlink(file.c_str());
+    for (const std::string& name : log::namesIn(path_))
+        if (isOfLog(name) || name == runInfoFileName || name == runInfoWithMachineFileName ||
+            name == log::momentPipeName)
+            ::unlink((path_ / name).c_str());
     ::rmdir(path_.c_str());
 }
 

@@ -10,17 +10,17 @@
 #include <string>
 #include <system_error>
 
+#include "capture/log/namesIn.h"
+
 namespace lanescope::capture {
 
 std::vector<pid_t> livingDescendants() {
     std::multimap<pid_t, pid_t> childrenOf;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-        const std::string name = entry.path().filename().string();
+    for (const std::string& name : log::namesIn("/proc")) {
         pid_t pid = 0;
         if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc{})
             continue;
-        std::ifstream file(entry.path() / "stat");
+        std::ifstream file(std::filesystem::path("/proc") / name / "stat");
         std::string line;
         std::getline(file, line);
         // "pid (name) state parent ...", and the name may hold anything.

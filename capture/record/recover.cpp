@@ -2,9 +2,9 @@
 #include "capture/record/recover.h"
 
 #include <algorithm>
-#include <system_error>
 
 #include "capture/log/LogReader.h"
+#include "capture/log/namesIn.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/RunFolder.h"
 
@@ -21,11 +21,11 @@ struct FoundLogs {
 FoundLogs findLogs(const std::filesystem::path& folder) {
     FoundLogs found;
     log::RecordVisitor ignoreRecords;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-        if (entry.path().extension() != ".log") continue;
+    for (const std::string& name : log::namesIn(folder)) {
+        const std::filesystem::path path = folder / name;
+        if (path.extension() != ".log") continue;
         ++found.count;
-        auto reader = log::LogReader::open(entry.path());
+        auto reader = log::LogReader::open(path);
         if (!reader || !reader->poll(ignoreRecords, 0) || !reader->header()) continue;
         ++found.readable;
         const int64_t begunNs = reader->header()->realtimeNs;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "capture/log/namesIn.h"
 #include "capture/sample/ProcFile.h"
 
 namespace lanescope::capture {
@@ -64,9 +65,7 @@ void ProcessTree::addChildren(pid_t parent, bool ofAllThreads, std::vector<pid_t
         take(std::to_string(parent));
         return;
     }
-    std::error_code error;
-    for (const auto& thread : std::filesystem::directory_iterator(folder, error))
-        take(thread.path().filename().string());
+    for (const std::string& thread : log::namesIn(folder)) take(thread);
 }
 
 }  // namespace lanescope::capture

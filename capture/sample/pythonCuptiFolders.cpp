@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 #include <system_error>
+#include "capture/log/namesIn.h"
 #include "model/format/environment.h"
 
 namespace lanescope::capture {
@@ -55,12 +56,11 @@ class Folders {
     void addPrefix(const path& prefix) {
         if (prefix.empty()) return;
         for (const char* library : {"lib", "lib64", "local/lib"}) {
-            std::error_code error;
-            for (auto entry = std::filesystem::directory_iterator(prefix / library, error);
-                 !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-                if (!isPython(entry->path())) continue;
-                addPackages(entry->path() / "site-packages");
-                addPackages(entry->path() / "dist-packages");
+            for (const std::string& name : log::namesIn(prefix / library)) {
+                const path folder = prefix / library / name;
+                if (!isPython(folder)) continue;
+                addPackages(folder / "site-packages");
+                addPackages(folder / "dist-packages");
             }
         }
     }

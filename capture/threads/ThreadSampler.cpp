@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "capture/log/clocks.h"
+#include "capture/log/namesIn.h"
 #include "capture/sample/threadCpuTime.h"
 #include "model/format/factNames.h"
 
@@ -31,9 +32,7 @@ constexpr double mostSlowness = 10;
 /// How many GPUs the driver shows; 1 if none.
 int gpuCount() {
     int count = 0;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator("/dev", error)) {
-        const std::string name = entry.path().filename().string();
+    for (const std::string& name : log::namesIn("/dev")) {
         if (name.starts_with("nvidia") && name.size() > 6 &&
             name.find_first_not_of("0123456789", 6) == std::string::npos)
             ++count;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "capture/log/namesIn.h"
 #include "capture/sample/sampleTime.h"
 
 namespace lanescope::capture {
@@ -60,9 +61,7 @@ void WatchedProcess::findImages(int64_t nowNs) {
 }
 
 void WatchedProcess::findThreads(std::vector<char>& buffer) {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_ + "task", error)) {
-        const std::string name = entry.path().filename().string();
+    for (const std::string& name : log::namesIn(folder_ + "task")) {
         pid_t thread = 0;
         std::from_chars(name.data(), name.data() + name.size(), thread);
         if (thread <= 0) continue;

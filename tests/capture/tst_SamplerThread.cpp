@@ -62,12 +62,11 @@ class tst_SamplerThread : public QObject {
         QVERIFY(!thread.isSampling());
         log.end();
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
-        auto collector =
-            Collector::begin(folder.filePath("run").toStdString(), trace, RunInfo());
+        auto collector = Collector::begin(folder.filePath("run").toStdString(), trace, RunInfo());
         QVERIFY(collector && (*collector)->finish(std::nullopt, false));
         const auto database = Database::openReadOnly(trace);
-        auto said = database->prepare(
-            "SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'sampler-ended'");
+        auto said =
+            database->prepare("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'sampler-ended'");
         QVERIFY(said && *said->step());
         QCOMPARE(QString::fromStdString(std::string(said->text(0))),
                  QString("Reading NVML ended early: no memory was left; what follows is unknown."));
