@@ -255,8 +255,12 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
         if (!child->hasEnded()) outcome.exitStatus = child->wait();
     }
     if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs) {
-        folder.remove();
-        outcome.keptLogs.clear();
+        try {
+            folder.remove();
+            outcome.keptLogs.clear();
+        } catch (const std::exception&) {
+            // They stay, and it is said where.
+        }
     }
     return outcome;
 }
