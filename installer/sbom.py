@@ -100,14 +100,14 @@ def of_pin(name: str, pin: Pin, licence: str) -> dict[str, object]:
 
 def of_system(line: str) -> tuple[str, dict[str, object]]:
     """How the viewer has it, and what it is, of a line of CONTENTS."""
-    kind, name, digest, owner, version = line.split("\t")
+    kind, name, digest, place, owner, version = line.split("\t")
     reference = {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                 "referenceLocator": f"pkg:deb/debian/{quote(owner, safe='')}@{quote(version, safe='')}"}
+                 "referenceLocator": f"pkg:{place}/{quote(owner.lower(), safe='')}@{quote(version, safe='')}"}
     if kind == "static":
         return kind, package(name, version, "NOASSERTION", "NOASSERTION", externalRefs=[reference],
                              comment=f"Compiled in. SHA-256 of Debian's list of its files: {digest}.")
     return kind, package(name, version, "NOASSERTION", "NOASSERTION", externalRefs=[reference],
-                         comment=f"As Debian's package {owner} has it; its licence stands in licenses/bundled/{owner}.txt of the file.",
+                         comment=f"As the package {owner} has it; its licence stands in licenses/bundled/{owner}.txt of the file.",
                          checksums=[{"algorithm": "SHA256", "checksumValue": digest}])
 
 

@@ -68,8 +68,8 @@ void ReportView::build() {
     table_->setModel(filter_);
     table_->setItemDelegate(delegate_);
     table_->setSortingEnabled(true);
-    table_->sortByColumn(
-        -1, Qt::DescendingOrder);  // the order of the report, until a header is clicked
+    // In the order of the report, until a header is clicked.
+    table_->sortByColumn(-1, Qt::AscendingOrder);
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
     table_->setAlternatingRowColors(true);
     table_->setShowGrid(false);
@@ -132,7 +132,8 @@ void ReportView::setTable(ReportTable table) {
 
 void ReportView::fitAndSort(int column, Qt::SortOrder order) {
     fitColumns();
-    table_->sortByColumn(column, order);
+    // Qt 6.8 turns the rows of no column about when it is asked for a descending order.
+    table_->sortByColumn(column, column < 0 ? Qt::AscendingOrder : order);
 }
 
 void ReportView::setEmptyText(const QString& text) {

@@ -31,7 +31,7 @@ class ReportView : public QWidget {
     ReportFilter& filter() const { return *filter_; }
     QTableView& table() const { return *table_; }
     QLineEdit& filterEdit() const { return *filterEdit_; }
-    /// Fits the columns to their content and sorts by one of them.
+    /// Fits the columns to their content and sorts by one of them; -1 is the order of the report.
     void fitAndSort(int column, Qt::SortOrder order);
     /// A sentence in place of the table while there are no rows.
     void setEmptyText(const QString& text);
