@@ -203,8 +203,9 @@ RunSteps stepsFoundIn(const Run& run) {
     const std::string pattern = findStepPattern(run.trace, run.launches);
     if (!pattern.empty()) {
         RunSteps result = namedSteps(run, pattern, true);
+        const auto fewest = static_cast<int64_t>(fewestStepsOf(pattern));
         std::erase_if(result.workers,
-                      [](const WorkerSteps& worker) { return worker.foundCount < 3; });
+                      [fewest](const WorkerSteps& worker) { return worker.foundCount < fewest; });
         return result;
     }
     RunSteps result = repeatedKernels(run);

@@ -18,6 +18,8 @@ namespace lanescope {
 namespace {
 
 constexpr size_t fewestRepetitions = 3;
+/// Two pieces that hold the same few kernels come about by chance, or in a loop within a step.
+constexpr size_t fewestOfShort = 5, shortPiece = 20;
 constexpr double smallestAlikeShare = 0.7;
 constexpr double alikeTolerance = 0.1;
 constexpr double coveredShare = 0.5;
@@ -128,7 +130,9 @@ double alikeShareOf(const Sequence& sequence, const LargeVector<uint32_t>& place
     const size_t covered = places.back() - places.front();
     if (static_cast<double>(covered) < coveredShare * static_cast<double>(sequence.items.size()))
         return 0;
-    return shareInPiecesOf(typicalLengthOf(sequence, places), places);
+    const size_t typicalLength = typicalLengthOf(sequence, places);
+    if (places.size() < fewestOfShort && typicalLength < shortPiece) return 0;
+    return shareInPiecesOf(typicalLength, places);
 }
 
 /// Median time from the kernel before to each of `places`.

@@ -19,7 +19,8 @@ struct KernelPattern {
 
 /// Finds the steps of a worker that has no NVTX ranges for them by the rhythm of its work: kernels,
 /// without NCCL's, and graphs that were recorded as a whole, by start. Each name divides the
-/// work at its launches. Good dividers leave at most half of all work before their first and
+/// work at its launches, three times or more, and five where a piece has fewer than twenty of them.
+/// Good dividers leave at most half of all work before their first and
 /// after their last launch, and at least 70 % of what is between stands in pieces about as long
 /// (within 5 %) as the piece that most often holds the very same names, which must be at least half
 /// of all pieces. Of the best dividers, within a tenth, the one that divides most finely, of these

@@ -16,7 +16,8 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t fewestSteps = 3;
+/// Of a pattern; of one that is called steps; of one that a framework made to say so.
+constexpr size_t fewestRanges = 3, fewestNamedSteps = 2, fewestAnnounced = 1;
 /// Of the ranges of a pattern; now and then one finds nothing to do.
 constexpr double leastWithWork = 0.8;
 constexpr double leastEven = 0.5;
@@ -29,6 +30,10 @@ constexpr double leastTakingTurns = 0.9;
 constexpr std::array<std::string_view, 8> stepWords{"step",       "steps", "iter",  "iteration",
                                                     "iterations", "it",    "batch", "minibatch"};
 constexpr std::array<std::string_view, 2> epochWords{"epoch", "epochs"};
+/// What torch.profiler calls a step.
+constexpr std::array<std::string_view, 1> announcedPatterns{"ProfilerStep##"};
+/// PyTorch's own ranges around a collective, which is a part of a step.
+constexpr std::string_view collectivePrefix = "nccl:";
 constexpr std::array<std::string_view, 8> preparingWords{"compile",     "compiler", "compiling",
                                                          "compilation", "autotune", "autotuner",
                                                          "autotuning",  "lowering"};
@@ -98,21 +103,42 @@ std::map<std::string, RangesByProcess> rangesByPattern(const Trace& trace) {
     return byPattern;
 }
 
+/// What a name says of its ranges; later is more.
+enum class Naming : uint8_t { Epochs, Nothing, Steps, Announced };
+
 /// How much like steps the ranges of a pattern are.
 struct Likeness {
     bool isStep = false;  ///< In some process.
     bool isLate = false;
-    int wordRank = 0;
+    Naming naming = Naming::Epochs;
     int64_t gpuNs = 0;  ///< Of what they launch.
     int64_t cpuNs = 0;  ///< Of the ranges themselves: what holds others takes longer.
     int64_t firstNs = 0;
 
-    auto rank() const { return std::tuple(isLate, wordRank, gpuNs, cpuNs, -firstNs); }
+    auto rank() const {
+        return std::tuple(naming == Naming::Announced, isLate, naming, gpuNs, cpuNs, -firstNs);
+    }
 };
 
-int wordRankOf(const std::vector<std::string>& words) {
-    if (holdsAny(words, epochWords)) return 0;
-    return holdsAny(words, stepWords) ? 2 : 1;
+Naming namingOf(std::string_view pattern, const std::vector<std::string>& words) {
+    if (std::find(announcedPatterns.begin(), announcedPatterns.end(), pattern) !=
+        announcedPatterns.end())
+        return Naming::Announced;
+    if (holdsAny(words, epochWords)) return Naming::Epochs;
+    return holdsAny(words, stepWords) ? Naming::Steps : Naming::Nothing;
+}
+
+size_t fewestOf(Naming naming) {
+    switch (naming) {
+        case Naming::Announced:
+            return fewestAnnounced;
+        case Naming::Steps:
+            return fewestNamedSteps;
+        case Naming::Nothing:
+        case Naming::Epochs:
+            break;
+    }
+    return fewestRanges;
 }
 
 /// Whether what is later than the first half comes about as often as the median of it.
@@ -129,7 +155,7 @@ bool isEven(std::vector<int64_t> periodsNs) {
 
 void addLikeness(const Trace& trace, const StepRanges& ranges,
                  const std::vector<const WorkerLaunches*>& workers, Likeness& likeness) {
-    if (ranges.rows.size() < fewestSteps) return;
+    if (ranges.rows.size() < fewestOf(likeness.naming)) return;
     const NvtxTable& nvtx = trace.nvtx;
     std::vector<int64_t> periodsNs;
     size_t withWork = 0;
@@ -170,9 +196,9 @@ std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches
     int64_t mostNs = 0;
     for (auto& [pattern, byProcess] : rangesByPattern(trace)) {
         const std::vector<std::string> words = wordsOf(pattern);
-        if (holdsAny(words, preparingWords)) continue;
+        if (holdsAny(words, preparingWords) || pattern.starts_with(collectivePrefix)) continue;
         Likeness likeness;
-        likeness.wordRank = wordRankOf(words);
+        likeness.naming = namingOf(pattern, words);
         for (auto& [process, ranges] : byProcess)
             if (const auto workers = workersOf.find(process); workers != workersOf.end())
                 addLikeness(trace, ranges.finish(process), workers->second, likeness);
@@ -188,6 +214,10 @@ std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches
         found.begin(), found.end(),
         [](const auto& a, const auto& b) { return a.second.rank() < b.second.rank(); });
     return best == found.end() ? std::string() : best->first;
+}
+
+size_t fewestStepsOf(std::string_view pattern) {
+    return fewestOf(namingOf(pattern, wordsOf(pattern)));
 }
 
 std::string findStepPattern(const Trace& trace) {

@@ -21,10 +21,11 @@ struct StepRanges {
 /// The name pattern that looks most like the steps of the run; empty if none does. Ranges that were
 /// never closed, NCCL's own, operators and Python functions do not count.
 ///
-/// The ranges of a pattern can be steps if there are at least three in a process, most of them
-/// launch work for its GPUs before the next begins, most of the later half begin about as long
-/// after the one before, and no word of the name says that something is compiled or tuned. Those
-/// that go on until half of all work has been launched come before those that do not. Of the
+/// The ranges of a pattern can be steps if there are enough in a process (`fewestStepsOf`), most of
+/// them launch work for its GPUs before the next begins, most of the later half begin about as long
+/// after the one before, no word of the name says that something is compiled or tuned, and it is no
+/// collective of PyTorch's. What torch.profiler calls a step comes first. Those that go on until
+/// half of all work has been launched come before those that do not. Of the
 /// patterns that launch at least half as much work, by its time on the GPU, as any other, one with
 /// a word for steps (step, iteration, iter, it, batch) comes before one without, and that before
 /// epochs. Then the one counts that launches most, of equals the one that takes longest on the
@@ -32,6 +33,10 @@ struct StepRanges {
 /// O(n log n) in the ranges.
 std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches>& launches);
 std::string findStepPattern(const Trace& trace);
+
+/// How many ranges of that pattern a process has to have, for them to be its steps: three, two
+/// where a word of the name says that they are, and one of torch.profiler's.
+size_t fewestStepsOf(std::string_view pattern);
 
 /// The ranges called `name`, or like it if it holds a '#', of each process that has any. Ranges
 /// that begin within another of them are left out, open ones too. Those of several threads count

@@ -292,6 +292,56 @@ class TestStepFamilies : public QObject {
         QCOMPARE(medianStepNs(run.workers.at(0)), (14 * 201 + 301) * us);
     }
 
+    void fewStepsThatAreAnnouncedComeBeforeWhatIsMoreOften_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<int>("count");
+        QTest::newRow("two of torch.profiler") << "ProfilerStep#%1" << 2;
+        QTest::newRow("one of torch.profiler") << "ProfilerStep#%1" << 1;
+        QTest::newRow("two that are called so") << "train step %1" << 2;
+    }
+    /// Four exchanges a step, each in a range of PyTorch's, as in a profile of two steps.
+    void fewStepsThatAreAnnouncedComeBeforeWhatIsMoreOften() {
+        QFETCH(QString, name);
+        QFETCH(int, count);
+        Program program;
+        for (int step = 0; step < count; ++step)
+            program.range(name.arg(step).toStdString(), [&] {
+                for (int part = 0; part < 4; ++part)
+                    program.range("nccl:all_to_all",
+                                  [&] { program.launchModel(3 + part, 200 * us, "f"); });
+            });
+        const RunSteps run = program.find();
+        QCOMPARE(run.source, StepSource::NvtxRange);
+        QCOMPARE(QString::fromStdString(run.pattern), name.arg("#"));
+        QCOMPARE(run.workers.at(0).foundCount, int64_t{count});
+    }
+
+    void aFewShortPiecesAreNoRhythm_data() {
+        QTest::addColumn<int>("pieces");
+        QTest::addColumn<int>("length");
+        QTest::addColumn<bool>("isFound");
+        QTest::newRow("three of ten kernels") << 3 << 10 << false;
+        QTest::newRow("three of twenty") << 3 << 20 << true;
+        QTest::newRow("five of ten") << 5 << 10 << true;
+    }
+    void aFewShortPiecesAreNoRhythm() {
+        QFETCH(int, pieces);
+        QFETCH(int, length);
+        QFETCH(bool, isFound);
+        Program program;
+        for (int piece = 0; piece < pieces; ++piece) program.launchModel(length, 100 * us);
+        QCOMPARE(program.find().source, isFound ? StepSource::KernelPattern : StepSource::WholeRun);
+    }
+
+    void collectivesOfPyTorchAreNoSteps() {
+        Program program;
+        for (int step = 0; step < 12; ++step) {
+            program.range("nccl:all_reduce", [&] { program.launchModel(2, 900 * us, "r"); });
+            program.range("shard", [&] { program.launchModel(4, 100 * us, "m"); });
+        }
+        QCOMPARE(program.find().pattern, std::string("shard"));
+    }
+
     void enginesWithoutAStepAreTakenByWhatTheyRunMost() {
         Program program;
         for (int step = 0; step < 10; ++step) {
