@@ -52,7 +52,7 @@ bool isAnyMet(const ExplainOptions& options, const Explanation& explanation) {
     bool isMet = false;
     for (const std::string& text : options.conditions) {
         const Result<RuleCondition> condition = parseRuleCondition(text);  // checked before
-        for (const Finding& finding : explanation.findings) {
+        for (const explain::Finding& finding : explanation.findings) {
             if (!condition || !condition->isMetBy(finding)) continue;
             say(fmt::format("{} holds: {}", text, finding.sentence));
             isMet = true;
