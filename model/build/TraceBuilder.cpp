@@ -233,7 +233,7 @@ void TraceBuilder::giveNames() {
 
 /// Kinds of which the format did not say how many there are.
 void TraceBuilder::countTheUncounted() {
-    const auto take = [this](std::string_view name, uint32_t rows) {
+    const auto take = [this](std::string_view name, int64_t rows) {
         const auto& counts = trace_->counts;
         const bool isCounted =
             std::any_of(counts.begin(), counts.end(),
@@ -241,7 +241,10 @@ void TraceBuilder::countTheUncounted() {
         if (!isCounted && rows > 0) count(name, rows, 0);
     };
     forEachKind([&](auto each) {
-        if constexpr (each.origin == kinds::Origin::Recorded) take(each.plural, each.size(*trace_));
+        if constexpr (requires { each.forEachCount(*trace_, take); })
+            each.forEachCount(*trace_, take);
+        else if constexpr (each.origin == kinds::Origin::Recorded)
+            take(each.plural, each.size(*trace_));
     });
     take(kinds::MemoryEvent::plural, trace_->memoryEvents.size());
 }
