@@ -66,6 +66,11 @@ class TestExplanationCard : public QObject {
         QCOMPARE(first.gain(), QString("Could give back up to 5.000 ms a step (estimate)"));
         QVERIFY(first.sentence().startsWith("The GPU waits 5.000 ms of a step"));
         QVERIFY(!ExplanationCard().hasContent());
+        const auto labels = shown.card.findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(labels, [&](const QLabel* each) {
+            return each->isVisible() &&
+                   each->text().toStdString() == shown.card.explanation().steps;
+        }));
     }
 
     void aClickAndEnterLeadToThePlace() {
