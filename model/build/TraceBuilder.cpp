@@ -24,6 +24,9 @@ constexpr uint32_t maxStacks = 1u << 26;
 // The columns of GPUs of a `MemcpyTable` are as narrow.
 static_assert(maxGpus <= INT16_MAX);
 
+/// Asks whether a kind counts its events itself.
+constexpr auto ignoreCount = [](std::string_view, int64_t) {};
+
 /// The beginning of a name, how long it is, and a hash of it.
 std::string shortened(std::string_view name) {
     constexpr size_t mostRemark = 64;
@@ -241,8 +244,9 @@ void TraceBuilder::countTheUncounted() {
         if (!isCounted && rows > 0) count(name, rows, 0);
     };
     forEachKind([&](auto each) {
-        if constexpr (requires { each.forEachCount(*trace_, take); })
-            each.forEachCount(*trace_, take);
+        using Kind = decltype(each);
+        if constexpr (requires(const Trace& trace) { Kind::forEachCount(trace, ignoreCount); })
+            Kind::forEachCount(*trace_, take);
         else if constexpr (each.origin == kinds::Origin::Recorded)
             take(each.plural, each.size(*trace_));
     });

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <QtTest>
 #include <map>
 
@@ -139,21 +141,17 @@ class tst_MemoryReports : public QObject {
     /// What carries no time is counted by its kind as well.
     void untimedMigrationsAreNoMemcpys() {
         const TemporaryFolder folder;
-        auto database = Database::create(folder / "trace");
-        QVERIFY(database && createTraceTables(*database));
-        const std::string pid = std::to_string(globalPid(4242));
-        QVERIFY(database->execute(("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", "
-                                   "deviceId, contextId, streamId,"
-                                   " globalPid, bytes, copyKind, srcKind, dstKind) VALUES"
-                                   " (10, 20, 0, 1, 7, " +
-                                   pid +
-                                   ", 4, 1, 1, 2),"
-                                   " (NULL, NULL, 0, 0, 0, " +
-                                   pid +
-                                   ", 4, 11, 4, 4),"
-                                   " (30, 40, 0, 0, 0, " +
-                                   pid + ", 4, 12, 4, 4)")
-                                      .c_str()));
+        {
+            auto database = Database::create(folder / "trace");
+            QVERIFY(database && createTraceTables(*database));
+            const std::string sql = fmt::format(
+                "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId,"
+                " streamId, globalPid, bytes, copyKind, srcKind, dstKind) VALUES"
+                " (10, 20, 0, 1, 7, {0}, 4, 1, 1, 2), (NULL, NULL, 0, 0, 0, {0}, 4, 11, 4, 4),"
+                " (30, 40, 0, 0, 0, {0}, 4, 12, 4, 4)",
+                globalPid(4242));
+            QVERIFY(database->execute(sql.c_str()));
+        }
         const auto trace = loadTrace(folder / "trace");
         QVERIFY(trace);
         for (const EventCount& count : (*trace)->counts) {
