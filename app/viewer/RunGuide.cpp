@@ -129,7 +129,7 @@ void RunGuide::connectParts() {
 }
 
 void RunGuide::start(ExplainedRunPtr known) {
-    known ? take(std::move(known)) : job_->start(trace_);
+    known ? take(withHealthOf(std::move(known), *trace_)) : job_->start(trace_);
     idle_->demandIfSmall();
 }
 

@@ -4,11 +4,17 @@
 #include <array>
 #include <cstdint>
 
+#include "model/format/migrations.h"
+#include "model/format/tables/PageFaults.h"
+
 namespace lanescope::capture {
 
+/// What is counted apart. Names and numbers are those of `EventCount` in a trace: a page fault of a
+/// GPU counts as often as its record says that it happened.
 enum class ImportedKind {
     Kernel,
     Memcpy,
+    Migration,
     Memset,
     Graph,
     Api,
@@ -16,16 +22,18 @@ enum class ImportedKind {
     CudaEvent,
     Overhead,
     MemoryEvent,
-    PageFault,
+    CpuPageFault,
+    GpuPageFault,
     Nvtx,
     Nccl
 };
-inline constexpr int importedKindCount = 12;
+inline constexpr int importedKindCount = 14;
 
 /// "kernels", "memcpys", "CUDA API calls": what they are called where they are counted.
 constexpr const char* pluralName(ImportedKind kind) {
     constexpr const char* names[importedKindCount] = {"kernels",
                                                       "memcpys",
+                                                      migrationsCounted,
                                                       "memsets",
                                                       "CUDA graph launches",
                                                       "CUDA API calls",
@@ -33,7 +41,8 @@ constexpr const char* pluralName(ImportedKind kind) {
                                                       "CUDA events",
                                                       "profiler overheads",
                                                       "memory events",
-                                                      "page faults",
+                                                      tables::cpuFaultsCounted,
+                                                      tables::gpuFaultsCounted,
                                                       "NVTX ranges and marks",
                                                       "NCCL operations"};
     return names[static_cast<int>(kind)];
@@ -43,6 +52,7 @@ constexpr const char* pluralName(ImportedKind kind) {
 constexpr const char* singularName(ImportedKind kind) {
     constexpr const char* names[importedKindCount] = {"kernel",
                                                       "memcpy",
+                                                      "managed migration",
                                                       "memset",
                                                       "CUDA graph launch",
                                                       "CUDA API call",
@@ -50,7 +60,8 @@ constexpr const char* singularName(ImportedKind kind) {
                                                       "CUDA event",
                                                       "profiler overhead",
                                                       "memory event",
-                                                      "page fault",
+                                                      "CPU page fault",
+                                                      "GPU page fault",
                                                       "NVTX range or mark",
                                                       "NCCL operation"};
     return names[static_cast<int>(kind)];

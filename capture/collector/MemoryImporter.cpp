@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "capture/collector/cuptiNumbers.h"
 #include "capture/collector/unless.h"
 #include "model/format/tables/Copies.h"
@@ -29,6 +31,8 @@ enum UnifiedCounter : uint32_t {
 constexpr uint32_t cpuId = 0xffffffff;
 /// Memory moved since it was touched where it was not.
 constexpr uint32_t forCoherence = 2;
+/// More than a record of a real GPU counts, and few enough to be summed up.
+constexpr uint64_t mostFaultsOfRecord = uint64_t{1} << 40;
 
 // Of `ENUM_CUDA_DEV_MEM_EVENT_OPER`.
 constexpr int allocation = 0, deallocation = 1;
@@ -118,10 +122,10 @@ void MemoryImporter::add(const log::UnifiedMemoryRecord& r) {
 }
 
 void MemoryImporter::addMigration(const log::UnifiedMemoryRecord& r, MemcpyKind kind) {
-    ++counts_.of(ImportedKind::Memcpy);
+    ++counts_.of(ImportedKind::Migration);
     std::optional<int64_t> start, end;
     if (r.startNs == 0 && r.endNs == 0) {
-        ++counts_.untimed[static_cast<size_t>(ImportedKind::Memcpy)];
+        ++counts_.untimed[static_cast<size_t>(ImportedKind::Migration)];
     } else {
         start = process_.time(r.startNs);
         end = process_.time(r.endNs);
@@ -138,7 +142,7 @@ void MemoryImporter::addMigration(const log::UnifiedMemoryRecord& r, MemcpyKind 
 }
 
 void MemoryImporter::addCpuFault(const log::UnifiedMemoryRecord& r) {
-    ++counts_.of(ImportedKind::PageFault);
+    ++counts_.of(ImportedKind::CpuPageFault);
     constexpr const auto& t = tables::cpuPageFaults;
     // CUPTI gives the instruction that faulted as the value.
     process_.trace.add(t, t.start = timeOf(r.startNs), t.globalPid = process_.processId(),
@@ -148,7 +152,8 @@ void MemoryImporter::addCpuFault(const log::UnifiedMemoryRecord& r) {
 }
 
 void MemoryImporter::addGpuFault(const log::UnifiedMemoryRecord& r) {
-    ++counts_.of(ImportedKind::PageFault);
+    counts_.of(ImportedKind::GpuPageFault) +=
+        static_cast<int64_t>(std::min(r.value, mostFaultsOfRecord));
     ++gpuFaults_;
     const std::optional<int64_t> start = timeOf(r.startNs);
     const std::optional<int64_t> end = r.endNs != 0 ? timeOf(r.endNs) : start;

@@ -21,7 +21,7 @@ class MemoryImporter {
     void add(const log::MemoryPoolRecord& record);
     void add(const log::UnifiedMemoryRecord& record);
 
-    /// Migrations are counted as memcpys, which they are in the file.
+    /// Migrations are no memcpys here, though they stand in the same table of the file.
     const ImportCounts& counts() const { return counts_; }
     /// How often managed memory went to and fro between processors that both wanted it, and how
     /// often one of them was made to wait for that reason. The file has no tables for these.

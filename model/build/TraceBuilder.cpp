@@ -24,6 +24,9 @@ constexpr uint32_t maxStacks = 1u << 26;
 // The columns of GPUs of a `MemcpyTable` are as narrow.
 static_assert(maxGpus <= INT16_MAX);
 
+/// Asks whether a kind counts its events itself.
+constexpr auto ignoreCount = [](std::string_view, int64_t) {};
+
 /// The beginning of a name, how long it is, and a hash of it.
 std::string shortened(std::string_view name) {
     constexpr size_t mostRemark = 64;
@@ -233,7 +236,7 @@ void TraceBuilder::giveNames() {
 
 /// Kinds of which the format did not say how many there are.
 void TraceBuilder::countTheUncounted() {
-    const auto take = [this](std::string_view name, uint32_t rows) {
+    const auto take = [this](std::string_view name, int64_t rows) {
         const auto& counts = trace_->counts;
         const bool isCounted =
             std::any_of(counts.begin(), counts.end(),
@@ -241,7 +244,11 @@ void TraceBuilder::countTheUncounted() {
         if (!isCounted && rows > 0) count(name, rows, 0);
     };
     forEachKind([&](auto each) {
-        if constexpr (each.origin == kinds::Origin::Recorded) take(each.plural, each.size(*trace_));
+        using Kind = decltype(each);
+        if constexpr (requires(const Trace& trace) { Kind::forEachCount(trace, ignoreCount); })
+            Kind::forEachCount(*trace_, take);
+        else if constexpr (each.origin == kinds::Origin::Recorded)
+            take(each.plural, each.size(*trace_));
     });
     take(kinds::MemoryEvent::plural, trace_->memoryEvents.size());
 }

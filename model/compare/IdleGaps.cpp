@@ -49,7 +49,8 @@ std::vector<IdleGaps::ThreadInGap> IdleGaps::threadsDuring(const IdleGap& gap) c
     const uint32_t awaited = gap.call == noIndex ? noIndex : trace_->apiCalls.thread[gap.call];
     const auto add = [&](uint32_t thread) {
         ThreadTimes times = states_.during(thread, gap.range);
-        if (times.knownNs() > 0) threads.push_back({thread, thread == awaited, times});
+        if (times.knownNs() > times.of(ThreadState::Unknown))
+            threads.push_back({thread, thread == awaited, times});
     };
     if (awaited != noIndex) add(awaited);
     const size_t first = threads.size();

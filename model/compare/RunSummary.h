@@ -97,6 +97,8 @@ struct WorkerSummary {
     int64_t foundSteps = 0;      ///< In the run.
     int64_t warmUpSteps = 0;     ///< Of these left out at the beginning.
     bool isLastLeftOut = false;  ///< No next step ends it.
+    /// From the start of its first work on the GPU to the end of its last, whether in steps or not.
+    int64_t workNs = 0;
     std::vector<StepSummary> steps;
     std::vector<Contributor> contributors;  ///< By part, then by `exposedNs`, greatest first.
     std::vector<OutlierStep> outliers;      ///< Longest first; at most `mostOutliers`.
@@ -105,6 +107,9 @@ struct WorkerSummary {
     std::string label() const;
     StepParts totalParts() const;
     int64_t totalWallNs() const;
+    /// Which share of `workNs` its steps take: what is said of them says nothing of the rest.
+    /// Nothing if that is not known.
+    std::optional<double> coverage() const;
     /// Median of what the NVTX ranges of the steps take on the CPU; nothing without ranges.
     std::optional<int64_t> medianOnCpuNs() const;
     /// "on the CPU, which runs ahead, 4.012 ms" where that is less than the GPU takes; else empty.
@@ -136,9 +141,13 @@ struct SummaryFacts {
     int64_t kernelCount = 0;
     bool hasApiCalls = false;
     bool isTruncated = false;  ///< A process ended abnormally or its log was cut.
-    /// Drops, untimed events ...; gravest first, without those on abnormal ends and without times.
+    /// Drops, untimed events, damage ...: what the health of the trace says, in its words; gravest
+    /// first, without times.
     std::vector<HealthNote> healthWarnings;
     uint64_t contentHash = 0;  ///< Equal for copies of one recording; 0 of several.
+
+    /// Whether `healthWarnings` say of a process that it ended abnormally.
+    bool saysWhoEnded() const;
     bool operator==(const SummaryFacts&) const = default;
 };
 

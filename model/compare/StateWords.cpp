@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "model/steps/rangePattern.h"
-#include "model/trace/mixedState.h"
 #include "model/trace/stacks.h"
 
 namespace lanescope::compare {
@@ -15,6 +14,9 @@ namespace {
 
 /// A thread without a name that is not the first of its process.
 constexpr std::string_view otherThread = "another thread";
+/// Between where a thread was and what it did there, and between that and who has what it waits
+/// for.
+constexpr std::string_view whichDoes = ", which ", thatHas = " that the ";
 
 }  // namespace
 
@@ -57,33 +59,47 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
     return text;
 }
 
-std::string StateWords::made(uint32_t row) const {
+std::optional<ThreadState> stateTold(std::string_view name) {
+    const size_t at = name.rfind(whichDoes);
+    if (at == std::string_view::npos) return std::nullopt;
+    const std::string_view told = name.substr(at + whichDoes.size());
+    for (size_t number = 1; number < threadStateCount; ++number) {
+        const auto state = static_cast<ThreadState>(number);
+        if (!told.starts_with(nameOf(state).meaning)) continue;
+        const std::string_view rest = told.substr(nameOf(state).meaning.size());
+        if (rest.empty() || rest.starts_with(thatHas)) return state;
+    }
+    return std::nullopt;
+}
+
+std::string StateWords::made(uint32_t row, Telling telling) const {
     const CpuStateTable& states = trace_.cpuStates;
     const ThreadState state = states.state[row];
-    if (state == ThreadState::Unknown) return {};
+    if (state == ThreadState::Unknown || telling == Telling::Nothing) return {};
     // Where it was at the looks is not where it was between them.
-    if (isMixed(trace_, row))
-        return fmt::format(", which by turns runs and {}",
+    if (telling == Telling::ByTurns)
+        return fmt::format("{}by turns runs and {}", whichDoes,
                            state == ThreadState::Running ? "waits" : nameOf(state).meaning);
     std::string text;
     // Who gets no core gets none whatever it is at.
     if (states.stack[row] != noIndex && state != ThreadState::Runnable)
         text += " at " + frameText(trace_, ownFrame(trace_, states.stack[row]));
-    text += fmt::format(", which {}", nameOf(state).meaning);
+    text += whichDoes;
+    text += nameOf(state).meaning;
     if (states.holder[row] != noIndex) {
-        text += " that the " + threadText(trace_, states.holder[row]) + " has";
+        text += thatHas;
+        text += threadText(trace_, states.holder[row]) + " has";
         if (states.holderStack[row] != noIndex)
             text += " at " + frameText(trace_, ownFrame(trace_, states.holderStack[row]));
     }
     return text;
 }
 
-std::string_view StateWords::wordsOf(uint32_t row) {
+std::string_view StateWords::wordsOf(uint32_t row, Telling telling) {
     const CpuStateTable& states = trace_.cpuStates;
-    const auto [known, isNew] =
-        known_.try_emplace({states.state[row], isMixed(trace_, row), states.stack[row],
-                            states.holder[row], states.holderStack[row]});
-    if (isNew) known->second = made(row);
+    const auto [known, isNew] = known_.try_emplace({states.state[row], telling, states.stack[row],
+                                                    states.holder[row], states.holderStack[row]});
+    if (isNew) known->second = made(row, telling);
     return known->second;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -24,6 +25,11 @@ std::string threadText(const Trace& trace, uint32_t thread);
 /// longest first. Empty if nothing is known.
 std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t wholeNs);
 
+/// The state that the name of a cause tells, which `StateWords` gave it: "waits for input" of
+/// "outside CUDA calls at data.py:88 in load, which waits for input". Nothing where none is known,
+/// or not one alone: of who by turns ran and waited.
+std::optional<ThreadState> stateTold(std::string_view name);
+
 /// Says what threads did while a GPU had nothing to do, in words that are the same in another run.
 /// Refers to the trace. One thread.
 class StateWords {
@@ -31,7 +37,8 @@ class StateWords {
     explicit StateWords(const Trace& trace) : trace_(trace), states_(trace) {}
 
     /// `sink(piece, words)` for all of `range`, by start: " at data.py:88 in load, which waits for
-    /// input", or nothing where it is not known what the thread did.
+    /// input", or nothing where it is not known what the thread did. What holds for a row as a
+    /// whole is not said of a piece that may be otherwise (`StatesOfThreads::tells`).
     template <class Sink>
     void forEachIn(uint32_t thread, TimeRange range, Sink sink) {
         int64_t fromNs = range.startNs;
@@ -40,13 +47,14 @@ class StateWords {
         };
         states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
             unknownUntil(piece.startNs);
-            sink(piece, wordsOf(row));
+            sink(piece, wordsOf(row, states_.tells(row, piece.durationNs())));
             fromNs = piece.endNs;
         });
         unknownUntil(range.endNs);
     }
 
-    /// When in `range` the thread slept for a time of its own choice, as far as known.
+    /// When in `range` the thread slept for a time of its own choice, as far as known: also where
+    /// looks are too far apart to say so of a short piece, since this is asked to claim less.
     Stretches asleepIn(uint32_t thread, TimeRange range) const {
         Stretches asleep;
         states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
@@ -58,11 +66,12 @@ class StateWords {
     }
 
   private:
-    std::string_view wordsOf(uint32_t row);
-    std::string made(uint32_t row) const;
+    using Telling = StatesOfThreads::Telling;
+    std::string_view wordsOf(uint32_t row, Telling telling);
+    std::string made(uint32_t row, Telling telling) const;
 
-    /// State, whether it is mixed, stack, holder and its stack.
-    using Key = std::tuple<ThreadState, bool, uint32_t, uint32_t, uint32_t>;
+    /// State, how well it is known, stack, holder and its stack.
+    using Key = std::tuple<ThreadState, Telling, uint32_t, uint32_t, uint32_t>;
     const Trace& trace_;
     const StatesOfThreads states_;
     std::map<Key, std::string> known_;

@@ -125,7 +125,7 @@ void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidat
 }
 
 void addLosses(std::string_view side, const SummaryFacts& facts, Cautions& cautions) {
-    if (facts.isTruncated)
+    if (facts.isTruncated && !facts.saysWhoEnded())
         cautions.add("The {} ended abnormally; its last events may be missing.", side);
     size_t shown = 0;
     for (const HealthNote& warning : facts.healthWarnings) {

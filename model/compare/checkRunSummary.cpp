@@ -29,7 +29,7 @@ bool areStepsGood(const WorkerSummary& worker) {
         if (!isTime(allNs)) return false;
     }
     const auto count = static_cast<int64_t>(worker.steps.size());
-    return worker.warmUpSteps >= 0 && worker.foundSteps >= count &&
+    return isTime(worker.workNs) && worker.warmUpSteps >= 0 && worker.foundSteps >= count &&
            worker.warmUpSteps <= worker.foundSteps - count;
 }
 

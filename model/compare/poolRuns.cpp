@@ -53,6 +53,7 @@ void addWorker(const WorkerSummary& from, const std::string& title, WorkerSummar
     to.foundSteps += from.foundSteps;
     to.warmUpSteps += from.warmUpSteps;
     to.isLastLeftOut |= from.isLastLeftOut;
+    to.workNs += from.workNs;
     to.steps.insert(to.steps.end(), from.steps.begin(), from.steps.end());
     to.outliers.insert(to.outliers.end(), from.outliers.begin(), from.outliers.end());
     nameOutliers(to, known, from.label(), title);

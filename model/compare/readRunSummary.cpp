@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -151,6 +152,7 @@ bool readWorkers(const Database& database, RunSummary& summary) {
         worker.foundSteps = rows.number(t.foundSteps);
         worker.warmUpSteps = rows.number(t.warmUpSteps);
         worker.isLastLeftOut = rows.flag(t.isLastLeftOut);
+        worker.workNs = rows.number(t.workNs);
         summary.workers.push_back(std::move(worker));
     }
     return rows.isGood();
@@ -243,11 +245,36 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
     return summary;
 }
 
+namespace {
+
+/// `readRunSummary` of a file, which stays open.
+std::optional<RunSummary> readTrusted(const Database& database) {
+    if (database.sealState() != SealState::Whole) return std::nullopt;
+    std::optional<RunSummary> summary = readRunSummary(database);
+    if (database.trouble() || database.doubt()) return std::nullopt;
+    return summary;
+}
+
+}  // namespace
+
 std::optional<RunSummary> readRunSummary(const std::filesystem::path& path) {
     const Result<Database> database = Database::openReadOnly(path);
-    if (!database || database->sealState() != SealState::Whole) return std::nullopt;
-    std::optional<RunSummary> summary = readRunSummary(*database);
-    if (database->trouble() || database->doubt()) return std::nullopt;
+    return database ? readTrusted(*database) : std::nullopt;
+}
+
+std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& path) {
+    const Result<Database> database = Database::openReadOnly(path);
+    std::optional<RunSummary> summary = database ? readTrusted(*database) : std::nullopt;
+    if (!summary) return std::nullopt;
+    database->readEveryPage();
+    if (database->trouble() || database->sealState() != SealState::Whole) return std::nullopt;
+    if (std::optional<FileDoubt> doubt = database->doubt()) {
+        auto& warnings = summary->facts.healthWarnings;
+        const auto place =
+            std::find_if(warnings.begin(), warnings.end(),
+                         [&](const HealthNote& each) { return each.severity < doubt->severity; });
+        warnings.insert(place, {doubt->severity, doubt->code, std::move(doubt->sentence)});
+    }
     return summary;
 }
 

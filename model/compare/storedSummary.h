@@ -16,7 +16,7 @@ namespace lanescope::compare {
 /// Version of all that is stored in a trace when it is closed: of the tables `LANESCOPE_STORED*`
 /// (`tables/Stored.h`) and of the rules that their figures follow. Raised whenever the same events
 /// would give other figures, as with a new part of a step, which takes its time from others.
-inline constexpr int storedVersion = 13;
+inline constexpr int storedVersion = 14;
 
 /// Stores the summary of a run in the trace it was made from, in one transaction, so that a
 /// comparison needs no events. Replaces what was stored before, also by earlier versions. The
@@ -31,5 +31,9 @@ std::optional<RunSummary> readRunSummary(const Database& database);
 /// of one that is not sealed or was written to since, by whomever: what is stored there belongs to
 /// other events then.
 std::optional<RunSummary> readRunSummary(const std::filesystem::path& path);
+/// The same, with what the health of the trace would say of its other pages among the warnings:
+/// what is stored is right where events are damaged that it was made of. Reads the whole file to
+/// compare its checksums. O(bytes).
+std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& path);
 
 }  // namespace lanescope::compare

@@ -64,6 +64,12 @@ std::string_view identifier(ContributorTrait trait) {
     return all[static_cast<size_t>(trait)];
 }
 
+bool SummaryFacts::saysWhoEnded() const {
+    return std::any_of(healthWarnings.begin(), healthWarnings.end(), [](const HealthNote& note) {
+        return note.code == HealthCode::ProcessEndedAbnormally;
+    });
+}
+
 std::string WorkerSummary::label() const {
     return rank ? fmt::format("rank {}, GPU {}", *rank, gpuId)
                 : fmt::format("PID {}, GPU {}", pid, gpuId);
@@ -79,6 +85,12 @@ int64_t WorkerSummary::totalWallNs() const {
     int64_t total = 0;
     for (const StepSummary& step : steps) total += step.wallNs;
     return total;
+}
+
+std::optional<double> WorkerSummary::coverage() const {
+    if (workNs <= 0 || steps.empty()) return std::nullopt;
+    // A step may begin a little before its work.
+    return std::min(1.0, static_cast<double>(totalWallNs()) / static_cast<double>(workNs));
 }
 
 std::optional<int64_t> WorkerSummary::medianOnCpuNs() const {

@@ -184,6 +184,11 @@ WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
         windows.push_back(step.range);
     }
     const WorkerTimeline timeline(run, steps);
+    if (!timeline.work().empty()) {
+        int64_t untilNs = timeline.work().front().endNs;
+        for (const GpuWork& work : timeline.work()) untilNs = std::max(untilNs, work.endNs);
+        worker.workNs = untilNs - timeline.work().front().startNs;
+    }
     std::vector<Contributor> contributors = timeline.contributors();
     timeline.split(windows, [&](uint32_t step, StepPart part, int64_t ns, uint32_t contributor) {
         worker.steps[step].parts[part] += ns;

@@ -126,6 +126,16 @@ uint64_t contentHashOf(const Trace& trace) {
 
 }  // namespace
 
+std::vector<HealthNote> warningsOf(const Trace& trace) {
+    std::vector<HealthNote> warnings;
+    for (HealthNote& note : notesOf(trace)) {
+        if (note.severity == Severity::Info || warnings.size() == mostWarnings) continue;
+        note.timeNs.reset();
+        warnings.push_back(std::move(note));
+    }
+    return warnings;
+}
+
 SummaryFacts factsOf(const Trace& trace) {
     SummaryFacts facts;
     facts.title = trace.title;
@@ -150,15 +160,7 @@ SummaryFacts factsOf(const Trace& trace) {
     facts.hasApiCalls = trace.apiCalls.size() > 0;
     facts.isTruncated = std::any_of(trace.processes.begin(), trace.processes.end(),
                                     [](const Process& each) { return each.endedAbnormally; });
-    for (const HealthNote& note : notesOf(trace)) {
-        // `isTruncated` says that already.
-        const bool isSaid = facts.isTruncated && note.code == HealthCode::ProcessEndedAbnormally;
-        if (note.severity == Severity::Info || isSaid ||
-            facts.healthWarnings.size() == mostWarnings)
-            continue;
-        facts.healthWarnings.push_back(note);
-        facts.healthWarnings.back().timeNs.reset();
-    }
+    facts.healthWarnings = warningsOf(trace);
     facts.contentHash = contentHashOf(trace);
     return facts;
 }

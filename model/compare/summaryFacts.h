@@ -7,5 +7,8 @@ namespace lanescope::compare {
 
 /// What a trace says of itself. O(properties + events), linear.
 SummaryFacts factsOf(const Trace& trace);
+/// What the health of a trace says of losses and damage, in its words:
+/// `SummaryFacts::healthWarnings`. O(n log n) in the notes.
+std::vector<HealthNote> warningsOf(const Trace& trace);
 
 }  // namespace lanescope::compare

@@ -82,7 +82,7 @@ void writeWorkers(const Database& database, const RunSummary& summary, FirstErro
                     t.processName = worker.processName, t.gpuId = worker.gpuId,
                     t.gpuName = worker.gpuName, t.endedAbnormally = worker.endedAbnormally,
                     t.foundSteps = worker.foundSteps, t.warmUpSteps = worker.warmUpSteps,
-                    t.isLastLeftOut = worker.isLastLeftOut);
+                    t.isLastLeftOut = worker.isLastLeftOut, t.workNs = worker.workNs);
 }
 
 void writeSteps(const Database& database, const RunSummary& summary, FirstError& error) {

@@ -44,7 +44,11 @@ struct WorkerParts {
 
 /// One run, explained.
 struct Explanation {
-    std::string sentence;              ///< The answer in one.
+    std::string sentence;  ///< The answer in one.
+    /// Which steps that is said of, and how much of the run they are: "59 of 60 steps "step #", 71
+    /// % of the time from the first to the last GPU work, 1 left out as warm-up.". Empty without
+    /// any.
+    std::string steps;
     std::vector<WorkerParts> workers;  ///< Those with steps.
     std::vector<Finding> findings;     ///< That with most to gain first.
     std::vector<std::string> doubts;   ///< What makes all of it less certain; sentences.

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/compare/StateWords.h"
 #include "model/compare/meanStep.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/sayExplanation.h"
@@ -43,6 +44,14 @@ bool isPageable(const Contributor& each) {
     return each.trait == ContributorTrait::Pageable;
 }
 
+/// Idle while the thread that launches was seen not to run. What it runs is not what keeps the GPU
+/// waiting then, so fewer launches would not help.
+bool isHostWaiting(const Contributor& each) {
+    if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return false;
+    const std::optional<ThreadState> state = stateTold(each.name);
+    return state && (isWaiting(*state) || *state == ThreadState::Runnable);
+}
+
 class Explainer {
   public:
     Explainer(const RunSummary& run, const std::set<Rule>& muted) : run_(run), muted_(muted) {}
@@ -79,6 +88,7 @@ class Explainer {
         findCalls(Rule::Allocations, isAllocation);
         findCalls(Rule::SynchronousCopies, isSynchronousCopy);
         findCalls(Rule::SynchronousMemsets, isSynchronousMemset);
+        findCalls(Rule::HostWaits, isHostWaiting);
         findPart(Rule::HostSynchronization, StepPart::Synchronization, leastShare);
         findPart(Rule::LaunchBound, StepPart::LaunchBound, leastShare);
         findPart(Rule::QueuedIdle, StepPart::OtherIdle, leastQueuedShare);
@@ -152,7 +162,7 @@ class Explainer {
             greatest([&](const Contributor& each) { return each.part == part && !isTold(each); }));
     }
 
-    /// Idle time in calls of a kind, which is then told once.
+    /// Idle time of a kind, which is then told once.
     void findCalls(Rule rule, bool (*isOf)(const Contributor&)) {
         if (add(rule, exposedNs(isOf), leastShare, greatest(isOf)) != nullptr)
             told_.push_back(isOf);

@@ -89,6 +89,14 @@ constexpr RuleFacts rules[]{
      "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
      "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
      "'%Memset%' AND s.value NOT LIKE '%Async%' GROUP BY 1 ORDER BY ns DESC"},
+    {"host_waits",
+     "The GPU is idle at least 3 % of the step because the thread that launches its work sleeps, "
+     "waits for something else than the GPU, or gets no core.",
+     "See what it waits for at that line: take the sleep or the wait out of the step, do it on "
+     "another thread, or launch the work before it. Who gets no core needs more cores or fewer "
+     "threads.",
+     "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
+     "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20"},
 };
 static_assert(std::size(rules) == ruleCount);
 

@@ -26,8 +26,9 @@ enum class Rule : uint8_t {
     UnbalancedRanks,
     SynchronousCopies,
     SynchronousMemsets,
+    HostWaits,
 };
-inline constexpr size_t ruleCount = static_cast<size_t>(Rule::SynchronousMemsets) + 1;
+inline constexpr size_t ruleCount = static_cast<size_t>(Rule::HostWaits) + 1;
 
 /// A rule as people and programs know it.
 struct RuleFacts {

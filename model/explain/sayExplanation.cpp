@@ -22,9 +22,11 @@ namespace {
 constexpr size_t mostPartsTold = 2;
 constexpr double leastShareTold = 0.03;
 constexpr double mostlyComputing = 0.9;
+/// Of the time in which the GPU waits for data, so that nothing else is worth telling.
+constexpr double mostlyGuessed = 0.9;
 constexpr size_t fewestSteps = 4;
-/// How the name of a cause ends where it is known that the thread slept (`StateWords`).
-constexpr std::string_view asleep = ", which sleeps";
+/// Of the time in which the GPU had work: steps that are less say little of the run.
+constexpr double leastCoverage = 0.5;
 
 class Words {
   public:
@@ -32,6 +34,7 @@ class Words {
 
     void say() {
         made_.sentence = sentence();
+        made_.steps = stepsSentence();
         for (Finding& finding : made_.findings) finding.sentence = sentenceOf(finding);
         addDoubts();
     }
@@ -83,6 +86,21 @@ class Words {
         return text + rest + ".";
     }
 
+    /// Of the worker that the findings are about.
+    std::string stepsSentence() const {
+        const uint32_t critical = run_.criticalWorker();
+        if (critical == noIndex) return {};
+        const WorkerSummary& of = worker(critical);
+        std::string text = fmt::format("{} of {} steps", of.steps.size(), of.foundSteps);
+        if (!run_.pattern.empty()) text += fmt::format(" \"{}\"", printable(run_.pattern));
+        if (const auto share = of.coverage(); share && run_.source != StepSource::WholeRun)
+            text += fmt::format(", {} of the time from the first to the last GPU work",
+                                percent(*share));
+        if (of.warmUpSteps > 0) text += fmt::format(", {} left out as warm-up", of.warmUpSteps);
+        if (const std::string ahead = of.aheadText(); !ahead.empty()) text += ", " + ahead;
+        return text + ".";
+    }
+
     /// "waiting for rank 2" if it is known whom for.
     std::string partText(StepPart part) const {
         if (part == StepPart::WaitingForRanks)
@@ -118,12 +136,45 @@ class Words {
     std::string contributorText(const Finding& finding) const {
         return shortContributorName(finding.contributor, isOfIdleTime(finding));
     }
+    /// What the thread does instead of launching, in a few words; the contributor has the others.
+    static std::string_view notLaunching(const Finding& finding) {
+        const std::optional<ThreadState> state = stateTold(finding.contributor);
+        if (state == ThreadState::Sleep) return "sleeps of its own accord";
+        return state == ThreadState::Runnable ? "gets no core" : "itself waits";
+    }
     /// Whether nothing but what came next says that the CPU was getting data: it was not seen to
-    /// wait for anything.
-    static bool isGuessed(const Finding& finding) {
-        const size_t at = finding.contributor.find(IdleCauses::beforeBatchCopy);
-        return at != std::string::npos &&
-               finding.contributor.find("which waits for", at) == std::string::npos;
+    /// wait for what may bring some.
+    static bool isGuessed(std::string_view cause) {
+        if (cause.find(IdleCauses::beforeBatchCopy) == std::string_view::npos) return false;
+        const std::optional<ThreadState> state = stateTold(cause);
+        return state != ThreadState::Poll && state != ThreadState::Disk &&
+               state != ThreadState::Lock;
+    }
+    /// Of the time that the GPU waits for data, as far as it is known for what.
+    double guessedShare(const Finding& finding) const {
+        int64_t guessedNs = 0, allNs = 0;
+        for (const Contributor& each : worker(finding.worker).contributors) {
+            if (each.part != StepPart::DataLoading || each.kind == ContributorKind::Others)
+                continue;
+            allNs += each.exposedNs;
+            if (isGuessed(each.name)) guessedNs += each.exposedNs;
+        }
+        return shareOf(guessedNs, allNs);
+    }
+    std::string inputData(const Finding& finding, const std::string& time) const {
+        const std::string mostly = contributorText(finding) + where(finding);
+        const double guessed = guessedShare(finding);
+        if (guessed >= mostlyGuessed)
+            return fmt::format(
+                "The GPU waits {} for the copy of the batch, mostly {}. That the CPU got data "
+                "meanwhile is a guess: it was not seen to wait for any.",
+                time, mostly);
+        std::string text = fmt::format("The GPU waits {} for data: mostly {}.", time, mostly);
+        if (guessed >= leastShareTold)
+            text += fmt::format(
+                " For {} of it that is a guess: the CPU was not seen to wait for any data.",
+                percent(guessed));
+        return text;
     }
     /// "12.1 a step".
     static std::string times(const Finding& finding) {
@@ -146,26 +197,20 @@ class Words {
                                                 : ", mostly because of more time " +
                                                       inText(finding) + what + where(finding));
             case Rule::InputData:
-                if (isGuessed(finding))
-                    return fmt::format(
-                        "The GPU waits {} for the copy of the batch, mostly {}{}. That the CPU got "
-                        "data meanwhile is a guess: it was not seen to wait for any.",
-                        time, what, where(finding));
-                return fmt::format("The GPU waits {} for data: mostly {}{}.", time, what,
-                                   where(finding));
+                return inputData(finding, time);
             case Rule::HostSynchronization:
                 return fmt::format(
                     "The GPU is idle {} because the CPU waited for it before it went on: mostly "
                     "{}{}, {}.",
                     time, what, where(finding), times(finding));
             case Rule::LaunchBound:
-                if (finding.contributor.ends_with(asleep))
-                    return fmt::format(
-                        "The GPU waits {} for work to be launched, mostly for a thread that sleeps "
-                        "of its own accord: {}{}{}.",
-                        time, what, where(finding), kernelsText(finding.worker));
                 return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", time,
                                    what, where(finding), kernelsText(finding.worker));
+            case Rule::HostWaits:
+                return fmt::format(
+                    "The GPU waits {} for work to be launched, mostly for a thread that {}: "
+                    "{}{}.",
+                    time, notLaunching(finding), what, where(finding));
             case Rule::Allocations:
                 return fmt::format(
                     "The GPU waits {} while memory is allocated or freed: mostly {}{}, {}.", time,
@@ -303,9 +348,16 @@ class Words {
             critical.steps.size() < fewestSteps)
             add(fmt::format("Only {} step{} to go by.", critical.steps.size(),
                             critical.steps.size() == 1 ? "" : "s"));
+        // Whoever chose a stretch knows what is in it.
+        if (const auto share = critical.coverage();
+            share && *share < leastCoverage && run_.source != StepSource::Chosen)
+            add(
+                fmt::format("The steps are {} of the time from the first to the last GPU work: "
+                            "where the rest of it goes is not explained.",
+                            percent(*share)));
         if (!run_.facts.hasApiCalls && run_.facts.kernelCount > 0)
             add("The trace has no CUDA API calls, so why its GPUs were idle is not known.");
-        if (run_.facts.isTruncated)
+        if (run_.facts.isTruncated && !run_.facts.saysWhoEnded())
             add("A process ended abnormally; its last events may be missing.");
         // What is not drawn is counted all the same.
         for (const HealthNote& note : run_.facts.healthWarnings)

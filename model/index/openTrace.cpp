@@ -92,6 +92,14 @@ Result<TracePtr> open(const std::filesystem::path& path, const OpenOptions& opti
 
 }  // namespace
 
+bool hasIndex(const std::filesystem::path& path) {
+    std::error_code error;
+    const uint64_t bytes = std::filesystem::file_size(path, error);
+    if (error || bytes < OpenOptions().leastBytes) return false;
+    const std::optional<SourceKey> source = sourceKeyOf(path);
+    return source && findIndexed(path, *source, std::make_shared<LargeMemory>()).trace != nullptr;
+}
+
 Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions& options,
                            const LoadProgress& progress) {
     return orNoMemory(path, [&] { return open(path, options, progress); });

@@ -23,6 +23,10 @@ struct OpenOptions {
 Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions& options = {},
                            const LoadProgress& progress = {});
 
+/// Whether `openTrace` would find an index of the trace as it is now, and read nothing else. As
+/// quick as opening by it.
+bool hasIndex(const std::filesystem::path& path);
+
 /// Makes the index of a trace unless it has one. Fails if the trace cannot be read or its index not
 /// be written; else tells where it lies.
 Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,

@@ -139,8 +139,11 @@ Result<void> checkFiles(const ComparisonRequest& request) {
 Result<compare::RunSummary> summarizeFile(const std::string& file,
                                           const CompareSelection& selection,
                                           const TraceOpener& open) {
+    // Who opens a trace by its index reads no page of it, and hears of no damage in one.
     if (selection.isDefault())
-        if (std::optional<compare::RunSummary> stored = compare::readRunSummary(file))
+        if (std::optional<compare::RunSummary> stored = hasIndex(file)
+                                                            ? compare::readRunSummary(file)
+                                                            : compare::readRunSummaryChecked(file))
             return std::move(*stored);
     // What has none, as a compressed trace, is for the loader to read or to complain of.
     const Result<TracePtr> trace = open(file);

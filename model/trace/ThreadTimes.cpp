@@ -3,9 +3,14 @@
 
 #include <map>
 
+#include "model/trace/mixedState.h"
+
 namespace lanescope {
 
 namespace {
+
+/// Of a piece that is as long what the kernel counted of the whole is its share, near enough.
+constexpr int64_t sharedNs = 1'000'000'000;
 
 /// The part of `ns` that falls into a piece of a whole.
 int64_t share(int64_t ns, int64_t pieceNs, int64_t wholeNs) {
@@ -16,7 +21,8 @@ int64_t share(int64_t ns, int64_t pieceNs, int64_t wholeNs) {
 
 }  // namespace
 
-StatesOfThreads::StatesOfThreads(const Trace& trace) : trace_(trace), rows_(trace.threads.size()) {
+StatesOfThreads::StatesOfThreads(const Trace& trace)
+    : trace_(trace), rows_(trace.threads.size()), isCounted_(trace.threads.size()) {
     const CpuStateTable& states = trace.cpuStates;
     std::vector<int64_t> untilNs(rows_.size(), INT64_MIN);
     for (uint32_t row = 0; row < states.size(); ++row) {
@@ -27,7 +33,26 @@ StatesOfThreads::StatesOfThreads(const Trace& trace) : trace_(trace), rows_(trac
         if (states.startNs[row] < untilNs[thread]) continue;
         untilNs[thread] = states.endNs[row];
         rows_[thread].push_back(row);
+        // Not every kernel counts; one that does counts something of whoever launches work.
+        if (states.cpuNs[row] > 0 || states.delayNs[row] > 0) isCounted_[thread] = true;
     }
+}
+
+StatesOfThreads::Telling StatesOfThreads::tells(uint32_t row, int64_t pieceNs) const {
+    const CpuStateTable& states = trace_.cpuStates;
+    if (states.source[row] != StateSource::Looks) return Telling::Whole;
+    if (isMixed(trace_, row)) return Telling::ByTurns;
+    const int64_t wholeNs = states.endNs[row] - states.startNs[row];
+    if (pieceNs >= wholeNs) return Telling::Whole;
+    const ThreadState state = states.state[row];
+    // The only look of a row lies within its middle half, as the distances of looks vary.
+    if (!isCounted_[states.thread[row]])
+        return pieceNs >= wholeNs / 4 * 3 ? Telling::Whole : Telling::Nothing;
+    const int64_t ranNs = states.cpuNs[row] + states.delayNs[row];
+    const int64_t otherNs = isWaiting(state)                ? ranNs
+                            : state == ThreadState::Running ? wholeNs - ranNs - countTickNs
+                                                            : 0;
+    return otherNs > pieceNs / 10 ? Telling::ByTurns : Telling::Whole;
 }
 
 ThreadTimes StatesOfThreads::during(uint32_t thread, TimeRange range) const {
@@ -41,6 +66,8 @@ ThreadTimes StatesOfThreads::during(uint32_t thread, TimeRange range) const {
     forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
         const int64_t pieceNs = piece.durationNs();
         const int64_t wholeNs = states.endNs[row] - states.startNs[row];
+        if (pieceNs < std::min(wholeNs, sharedNs) && tells(row, pieceNs) != Telling::Whole)
+            return add(ThreadState::Unknown, pieceNs);
         const ThreadState state = states.state[row];
         const int64_t cpuNs = std::min(pieceNs, share(states.cpuNs[row], pieceNs, wholeNs));
         const int64_t delayNs =

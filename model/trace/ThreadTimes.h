@@ -39,9 +39,19 @@ class StatesOfThreads {
     explicit StatesOfThreads(const Trace& trace);
 
     bool isEmpty(uint32_t thread) const { return rows_[thread].empty(); }
+    /// How well a row tells what the thread did in a piece of it.
+    enum class Telling : uint8_t {
+        Whole,    ///< It did that all the time, but for a tenth at most.
+        ByTurns,  ///< It did that by turns with another thing; the piece may be all the other.
+        Nothing,  ///< Nobody looked as often, and the kernel did not count.
+    };
+    /// Of a piece that is as long. Looks tell of the time between them only as far as the kernel
+    /// counts what happened there: of a wait of 300 ms in which the thread also ran for 20 ms some
+    /// 3 ms may be all run. O(1).
+    Telling tells(uint32_t row, int64_t pieceNs) const;
     /// How long the thread was in each state within `range`: on a core, and without one that it
-    /// wanted, as the kernel counted, and the rest of the time as it was seen. O(log n) and what
-    /// lies in it.
+    /// wanted, as the kernel counted, and the rest of the time as it was seen; unknown for pieces
+    /// below a second of which no row tells (`tells`). O(log n) and what lies in it.
     ThreadTimes during(uint32_t thread, TimeRange range) const;
     /// `visit(row, piece)` for each state that overlaps `range`, by start.
     template <class Visitor>
@@ -61,6 +71,7 @@ class StatesOfThreads {
   private:
     const Trace& trace_;
     std::vector<std::vector<uint32_t>> rows_;  ///< By thread, by start.
+    std::vector<bool> isCounted_;              ///< By thread: whether the kernel counted its time.
 };
 
 }  // namespace lanescope

@@ -206,7 +206,7 @@ class tst_Memory : public QObject {
         QCOMPARE(trace->nameOf(ofCpu), "CPU page fault");
         QCOMPARE(trace->tracks[trace->locate(ofGpu).track].kind, TrackKind::GpuEvents);
         QCOMPARE(trace->tracks[trace->locate(ofCpu).track].kind, TrackKind::ProcessEvents);
-        QCOMPARE(valueOf(describe(*trace, ofGpu), "Fault groups"), "12");
+        QCOMPARE(valueOf(describe(*trace, ofGpu), "GPU page faults"), "12");
         QCOMPARE(valueOf(describe(*trace, ofCpu), "Instruction"), "0x4011f6");
     }
 

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
+#include <fmt/format.h>
 
+#include <QtTest>
+#include <map>
+
+#include "model/export/traceFile.h"
+#include "model/format/GlobalId.h"
+#include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
+#include "model/load/loadTrace.h"
 #include "model/summary/reports.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -99,6 +108,60 @@ class tst_MemoryReports : public QObject {
         QCOMPARE(whole(faults[0][0]), 2);
         QCOMPARE(std::get<std::string>(faults[0][1]), "0x4011f6");
         QVERIFY(rowsOf(*trace, "um_total_sum", TimeRange{500, 600}).empty());
+    }
+
+    /// One number for one thing, whoever is asked: what was read of a file as what was made.
+    void countsAreThoseOfTheReports() {
+        SimulatedTrace builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x3000, 1024, 10, 20);
+        builder.addMigration(stream, MemcpyKind::UvmHtoD, 0x1000, 4096, 0, 10);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 77, 20, 30);
+        builder.addPageFault(0, 0, 0x1000, 12, FaultAccess::Read, 5, 9);
+        builder.addPageFault(0, 0, 0x2000, 30, FaultAccess::Write, 6, 9);
+        builder.addPageFault(0, noIndex, 0x1000, 1, FaultAccess::Unknown, 6, 6);
+        const TracePtr made = builder.finish();
+        const TemporaryFolder folder;
+        QVERIFY(writeTraceFile(*made, folder / "trace"));
+        const auto read = loadTrace(folder / "trace");
+        QVERIFY(read);
+        for (const TracePtr& trace : {made, *read}) {
+            std::map<std::string, int64_t> counts;
+            for (const EventCount& count : trace->counts) counts[count.name] += count.total;
+            QCOMPARE(counts["memcpys"], 1);
+            QCOMPARE(counts["managed migrations"], 2);
+            QVERIFY(!counts.contains("page faults"));
+            const auto totals = rowsOf(*trace, "um_total_sum");
+            QCOMPARE(counts["CPU page faults"], whole(totals[0][2]));
+            QCOMPARE(counts["GPU page faults"], whole(totals[0][3]));
+            QCOMPARE(counts["GPU page faults"], 42);
+        }
+    }
+
+    /// What carries no time is counted by its kind as well.
+    void untimedMigrationsAreNoMemcpys() {
+        const TemporaryFolder folder;
+        {
+            auto database = Database::create(folder / "trace");
+            QVERIFY(database && createTraceTables(*database));
+            const std::string sql = fmt::format(
+                "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId,"
+                " streamId, globalPid, bytes, copyKind, srcKind, dstKind) VALUES"
+                " (10, 20, 0, 1, 7, {0}, 4, 1, 1, 2), (NULL, NULL, 0, 0, 0, {0}, 4, 11, 4, 4),"
+                " (30, 40, 0, 0, 0, {0}, 4, 12, 4, 4)",
+                globalPid(4242));
+            QVERIFY(database->execute(sql.c_str()));
+        }
+        const auto trace = loadTrace(folder / "trace");
+        QVERIFY(trace);
+        for (const EventCount& count : (*trace)->counts) {
+            if (count.name == "memcpys") QCOMPARE(count.untimed, 0);
+            if (count.name == "managed migrations") QCOMPARE(count.untimed, 1);
+        }
+        QVERIFY(std::ranges::any_of((*trace)->health, [](const HealthNote& note) {
+            return note.sentence.find("1 of 2 managed migrations carry no time") !=
+                   std::string::npos;
+        }));
     }
 };
 

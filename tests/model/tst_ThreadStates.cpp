@@ -215,6 +215,82 @@ class TestThreadStates : public QObject {
                              "sleeps"));
     }
 
+    /// A look every 100 ms tells little of 3 ms, unless the kernel says that nothing happened
+    /// between.
+    void looksFarApartSayLittleOfAShortGap() {
+        Simulated simulated;
+        const uint32_t thread = simulated.defaultThread();
+        const uint32_t line = simulated.line("load", 88);
+        simulated.state(thread, ThreadState::Poll, 0, 300, line, 20);         // may have run in it
+        simulated.state(thread, ThreadState::Poll, 300, 600, line);           // did not run
+        simulated.state(thread, ThreadState::Running, 900, 1200, line, 275);  // waited in it
+        simulated.state(thread, ThreadState::Running, 1200, 1500, line, 299);
+        const uint32_t uncounted = simulated.addThread(0, 77, "main");
+        simulated.state(uncounted, ThreadState::Poll, 0, 300, line);
+        const TracePtr trace = simulated.finish();
+        compare::StateWords words(*trace);
+        const auto said = [&](uint32_t of, int64_t fromMs, int64_t untilMs) {
+            std::string all;
+            words.forEachIn(of, {fromMs * ms, untilMs * ms},
+                            [&](TimeRange, std::string_view each) { all += each; });
+            return all;
+        };
+        const std::string waits = " at data.py:88 in load, which waits for input";
+        QCOMPARE(said(thread, 100, 103), std::string(", which by turns runs and waits for input"));
+        QCOMPARE(said(thread, 0, 300), waits);
+        QCOMPARE(said(thread, 20, 290), waits);
+        QCOMPARE(said(thread, 400, 403), waits);
+        QCOMPARE(said(thread, 1000, 1003), std::string(", which by turns runs and waits"));
+        QCOMPARE(said(thread, 1300, 1303), std::string(" at data.py:88 in load, which runs"));
+        QCOMPARE(said(uncounted, 100, 103), std::string());
+        QCOMPARE(said(uncounted, 50, 290), waits);
+        // What is not known is no time in a state either.
+        const StatesOfThreads states(*trace);
+        QCOMPARE(states.during(thread, {100 * ms, 103 * ms}).of(ThreadState::Unknown), 3 * ms);
+        QCOMPARE(states.during(thread, {400 * ms, 403 * ms}).of(ThreadState::Poll), 3 * ms);
+    }
+
+    /// Nor do they make the wait before the copy of a batch one for data.
+    void coarseLooksMakeNoDataLoading() {
+        for (const int64_t ranMs : {0, 20}) {
+            Simulated simulated;
+            const uint32_t thread = simulated.addThread(0, 4242, "main");
+            const uint32_t stream = simulated.defaultStream();
+            simulated.launch(thread, stream, "first", 90 * ms, 91 * ms, 100 * ms);
+            simulated.addApi(thread, "cudaMemcpyAsync", 103 * ms, 104 * ms, 77);
+            simulated.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, 104 * ms, 110 * ms, 77);
+            simulated.state(thread, ThreadState::Poll, 0, 300, simulated.line("read", 12), ranMs);
+            simulated.state(thread, ThreadState::Running, 300, 310, noIndex, 10);
+            const TracePtr trace = simulated.finish();
+            const auto gaps = compare::IdleGaps::of(*trace);
+            QVERIFY(gaps);
+            const auto causes = gaps->whyIdle(0, gaps->gapsOf(0).front().range);
+            bool isSeen = false;
+            for (const auto& cause : causes)
+                isSeen |= compare::stateTold(cause.name) == ThreadState::Poll;
+            QCOMPARE(isSeen, ranMs == 0);
+            // Of a thread of which nothing is known for so short a time nothing is listed.
+            QCOMPARE(gaps->threadsDuring(gaps->gapsOf(0).front()).size(), size_t(ranMs == 0));
+        }
+    }
+
+    void namesTellTheirState() {
+        for (size_t number = 1; number < threadStateCount; ++number) {
+            Simulated simulated;
+            const uint32_t thread = simulated.defaultThread();
+            const auto state = static_cast<ThreadState>(number);
+            simulated.state(thread, state, 0, 10, simulated.line("load", 88),
+                            state == ThreadState::Running ? 10 : 0);
+            const TracePtr trace = simulated.finish();
+            compare::StateWords words(*trace);
+            words.forEachIn(thread, {0, 10 * ms}, [&](TimeRange, std::string_view each) {
+                QCOMPARE(compare::stateTold("outside CUDA calls" + std::string(each)), state);
+            });
+        }
+        QVERIFY(!compare::stateTold("outside CUDA calls, which by turns runs and sleeps"));
+        QVERIFY(!compare::stateTold("outside CUDA calls"));
+    }
+
     /// A gap says what the thread did for which it waited, and who loaded data meanwhile.
     void gapsSayWhatThreadsDid() {
         Simulated simulated;

@@ -6,83 +6,13 @@
 
 #include "model/explain/RuleCondition.h"
 #include "model/export/explanation/ExplanationReport.h"
+#include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::compare;
 using namespace lanescope::explain;
-
-namespace {
-
-constexpr int64_t ms = 1'000'000;
-
-Contributor contributor(StepPart part, ContributorKind kind, std::string name, int64_t ns,
-                        ContributorTrait trait = ContributorTrait::None) {
-    Contributor made;
-    made.part = part;
-    made.kind = kind;
-    made.trait = trait;
-    made.name = std::move(name);
-    made.path = "forward";
-    made.count = 20;
-    made.exposedNs = made.totalNs = ns;
-    return made;
-}
-
-/// Ten steps alike; made for the test, not recorded. What is added to a part is added to each step.
-class MadeRun {
-  public:
-    explicit MadeRun(int ranks = 1) {
-        run_.source = StepSource::NvtxRange;
-        run_.pattern = "step #";
-        run_.facts.hasApiCalls = true;
-        run_.facts.kernelCount = 1;
-        for (int rank = 0; rank < ranks; ++rank) {
-            WorkerSummary worker;
-            worker.pid = 100 + static_cast<uint32_t>(rank);
-            if (ranks > 1) worker.rank = rank;
-            worker.gpuId = rank;
-            worker.foundSteps = steps;
-            for (int64_t step = 0; step < steps; ++step)
-                worker.steps.push_back({step, "", step * 1'000 * ms, 0, {}});
-            run_.workers.push_back(worker);
-            add(static_cast<size_t>(rank),
-                contributor(StepPart::Compute, ContributorKind::Kernel, "gemm", 0), 100 * ms);
-        }
-    }
-
-    void add(size_t worker, Contributor each, int64_t ns) {
-        each.exposedNs = each.totalNs = ns * steps;
-        for (StepSummary& step : run_.workers[worker].steps) {
-            step.parts[each.part] += ns;
-            step.wallNs += ns;
-        }
-        run_.workers[worker].contributors.push_back(std::move(each));
-    }
-    void add(StepPart part, ContributorKind kind, std::string name, int64_t ns,
-             ContributorTrait trait = ContributorTrait::None) {
-        add(0, contributor(part, kind, std::move(name), 0, trait), ns);
-    }
-    RunSummary& run() { return run_; }
-
-    static constexpr int64_t steps = 10;
-
-  private:
-    RunSummary run_;
-};
-
-std::vector<Rule> rulesOf(const Explanation& explanation) {
-    std::vector<Rule> rules;
-    for (const Finding& finding : explanation.findings) rules.push_back(finding.rule);
-    return rules;
-}
-
-std::vector<Rule> rulesOf(MadeRun& made) {
-    return rulesOf(explain::explain(made.run()));
-}
-
-}  // namespace
 
 /// One run, explained by its summary.
 class TestExplain : public QObject {
@@ -338,51 +268,6 @@ class TestExplain : public QObject {
         for (const WorkerParts& worker : explanation.workers)
             QCOMPARE(worker.parts.sum(), worker.meanNs);
         QCOMPARE(rulesOf(explanation), (std::vector{Rule::InputData, Rule::LaunchBound}));
-    }
-
-    /// That the copy of a batch came next is all that says so.
-    void aGuessIsCalledOne() {
-        MadeRun made;
-        made.add(StepPart::DataLoading, ContributorKind::Idle,
-                 "outside CUDA calls before the copy of the batch", 20 * ms);
-        const Explanation guessed = explain::explain(made.run());
-        QCOMPARE(rulesOf(guessed), std::vector{Rule::InputData});
-        const std::string& sentence = guessed.findings.front().sentence;
-        QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
-        MadeRun working;
-        working.add(StepPart::DataLoading, ContributorKind::Idle,
-                    "outside CUDA calls before the copy of the batch, which by turns runs and "
-                    "sleeps",
-                    20 * ms);
-        QVERIFY(explain::explain(working.run()).findings.front().sentence.find("is a guess") !=
-                std::string::npos);
-        MadeRun seen;
-        seen.add(StepPart::DataLoading, ContributorKind::Idle,
-                 "outside CUDA calls before the copy of the batch at data.py:88 in load, which "
-                 "waits for input",
-                 20 * ms);
-        QVERIFY(explain::explain(seen.run()).findings.front().sentence.find("guess") ==
-                std::string::npos);
-    }
-
-    void whoSleepsIsSaidTo() {
-        MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle,
-                 "outside CUDA calls on the main thread at train.py:9 in pause, which sleeps",
-                 20 * ms);
-        const std::string sentence = explain::explain(made.run()).findings.front().sentence;
-        QVERIFY2(sentence.find("sleeps of its own accord") != std::string::npos, sentence.c_str());
-    }
-
-    void whatIsDoubtfulIsSaid() {
-        MadeRun made;
-        made.run().source = StepSource::KernelPattern;
-        made.run().facts.hasApiCalls = false;
-        made.run().workers[0].steps.resize(2);
-        QCOMPARE(explain::explain(made.run()).doubts.size(), size_t{3});
-        const Explanation nothing = explain::explain(RunSummary());
-        QVERIFY(nothing.findings.empty());
-        QCOMPARE(nothing.sentence, std::string("This trace holds no work of a GPU to explain."));
     }
 
     void conditionsAreReadAndHold() {

@@ -231,7 +231,7 @@ EventRef SimulatedTrace::launch(uint32_t thread, uint32_t stream, std::string_vi
 TracePtr SimulatedTrace::finish(std::string title) {
     description().title = std::move(title);
     count("kernels", trace().kernels.size(), 0);
-    count("memcpys", trace().memcpys.size(), 0);
+    count("memcpys", int64_t{trace().memcpys.size()} - trace().migrations.size(), 0);
     count("memsets", trace().memsets.size(), 0);
     count("CUDA API calls", trace().apiCalls.size(), 0);
     count("NVTX events", trace().nvtx.size(), 0);

@@ -129,7 +129,12 @@ def managed(rounds, size):
     # The driver moves more than the page that is touched, but never more than 2 MiB at once.
     most = rounds * size
     faults = {"cpu": [most // (2 * MIB), 2 * most // 4096], "gpu": [rounds, most // 4096]}
-    return work, {"kernels": rounds, "managedBytes": most, "faults": faults}
+    counts = {
+        "CPU page faults": faults["cpu"],
+        "GPU page faults": faults["gpu"],
+        "managed migrations": [2 * most // (2 * MIB), 2 * most // 4096],
+    }
+    return work, {"kernels": rounds, "managedBytes": most, "faults": faults, "counts": counts}
 
 
 def steps(count, kernels_each, milliseconds):

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/compare/storedSummary.h"
+#include "model/compare/summaryFacts.h"
 #include "model/explain/steadySteps.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/toQString.h"
@@ -24,6 +25,14 @@ Result<RunSummary> summaryOf(const Trace& trace, const std::atomic<bool>& isCanc
 ExplainedRun::ExplainedRun(RunSummary made)
     : summary(std::move(made)), grid(summary), steady(explain::steadySteps(summary)) {}
 
+ExplainedRunPtr withHealthOf(ExplainedRunPtr run, const Trace& trace) {
+    std::vector<HealthNote> warnings = warningsOf(trace);
+    if (warnings == run->summary.facts.healthWarnings) return run;
+    auto changed = std::make_shared<ExplainedRun>(*run);
+    changed->summary.facts.healthWarnings = std::move(warnings);
+    return changed;
+}
+
 ExplainJob::ExplainJob(QObject* parent) : QObject(parent), job_(new LatestJob(this)) {}
 
 ExplainJob::~ExplainJob() {
@@ -43,7 +52,7 @@ void ExplainJob::start(TracePtr trace) {
         if (!summary)
             return
                 [this, sentence = toQString(summary.error().sentence)] { emit failed(sentence); };
-        auto run = std::make_shared<const ExplainedRun>(std::move(*summary));
+        auto run = withHealthOf(std::make_shared<const ExplainedRun>(std::move(*summary)), *trace);
         return [this, run = std::move(run)] { emit explained(run); };
     });
 }

@@ -13,6 +13,10 @@ namespace lanescope::views {
 
 class LatestJob;
 
+/// The run with what the health of its trace says, which was loaded since: a summary that was
+/// stored before knows of no damage that befell the file. Any thread.
+ExplainedRunPtr withHealthOf(ExplainedRunPtr run, const Trace& trace);
+
 /// Sums up a run off the GUI thread: by the summary that its file has, else by its events.
 /// Construct, start and destroy on the GUI thread.
 class ExplainJob : public QObject {

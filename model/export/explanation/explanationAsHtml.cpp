@@ -20,6 +20,8 @@ constexpr size_t mostAbreast = 8;
 std::string answerHtml(const ExplanationReport& report) {
     std::string html = fmt::format("<div class=\"answer same\">\n<p class=\"sentence\">{}</p>\n",
                                    markupEscaped(report.explanation.sentence));
+    if (!report.explanation.steps.empty())
+        html += fmt::format("<p class=\"note\">{}</p>\n", markupEscaped(report.explanation.steps));
     if (!report.explanation.doubts.empty()) {
         html += "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
         for (const std::string& doubt : report.explanation.doubts)

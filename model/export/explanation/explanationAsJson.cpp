@@ -8,6 +8,17 @@ namespace {
 
 constexpr int schemaVersion = 1;
 
+template <class T>
+Json orNull(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+/// That of the worker that the findings are about.
+Json coverageOf(const ExplanationReport& report) {
+    const uint32_t critical = report.run.criticalWorker();
+    return critical == noIndex ? Json(nullptr) : orNull(report.run.workers[critical].coverage());
+}
+
 Json findingJson(const ExplanationReport& report, const explain::Finding& finding) {
     return {{"rule", factsOf(finding.rule).identifier},
             {"worker", report.run.workers[finding.worker].label()},
@@ -16,7 +27,7 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"contributor", finding.contributor},
             {"path", finding.path},
             {"countPerStep", finding.countPerStep},
-            {"atNs", finding.atNs ? Json(*finding.atNs) : Json(nullptr)},
+            {"atNs", orNull(finding.atNs)},
             {"sentence", finding.sentence},
             {"advice", factsOf(finding.rule).advice},
             {"sql", factsOf(finding.rule).sql}};
@@ -30,24 +41,28 @@ std::string explanationAsJson(const ExplanationReport& report) {
         const compare::WorkerSummary& worker = report.run.workers[each.worker];
         workers.push_back({{"label", worker.label()},
                            {"pid", worker.pid},
-                           {"rank", worker.rank ? Json(*worker.rank) : Json(nullptr)},
+                           {"rank", orNull(worker.rank)},
                            {"gpu", worker.gpuId},
                            {"steps", worker.steps.size()},
+                           {"coverage", orNull(worker.coverage())},
                            {"meanStepNs", each.meanNs},
                            {"partsNs", partsJson(each.parts)}});
     }
     Json findings = Json::array();
     for (const explain::Finding& finding : report.explanation.findings)
         findings.push_back(findingJson(report, finding));
-    const Json json{
-        {"schema", "lanescope.explanation"},
-        {"version", schemaVersion},
-        {"trace", report.run.facts.title},
-        {"sentence", report.explanation.sentence},
-        {"doubts", report.explanation.doubts},
-        {"steps", {{"source", identifier(report.run.source)}, {"pattern", report.run.pattern}}},
-        {"workers", std::move(workers)},
-        {"findings", std::move(findings)}};
+    const Json json{{"schema", "lanescope.explanation"},
+                    {"version", schemaVersion},
+                    {"trace", report.run.facts.title},
+                    {"sentence", report.explanation.sentence},
+                    {"doubts", report.explanation.doubts},
+                    {"steps",
+                     {{"source", identifier(report.run.source)},
+                      {"pattern", report.run.pattern},
+                      {"coverage", coverageOf(report)},
+                      {"sentence", report.explanation.steps}}},
+                    {"workers", std::move(workers)},
+                    {"findings", std::move(findings)}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

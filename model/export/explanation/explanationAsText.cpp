@@ -77,19 +77,8 @@ std::string explanationAsText(const ExplanationReport& report) {
     for (const std::string& doubt : report.explanation.doubts)
         text += wrapped("Caution: " + printable(doubt), 9);
     text += partsText(report) + findingsText(report);
-    for (const WorkerSummary& worker : report.run.workers)
-        if (!worker.steps.empty()) {
-            const std::string ahead = worker.aheadText();
-            text += fmt::format(
-                "\n{} of {} steps{}{}{}{}.\n", worker.steps.size(), worker.foundSteps,
-                report.run.pattern.empty() ? ""
-                                           : fmt::format(" \"{}\"", printable(report.run.pattern)),
-                worker.warmUpSteps == 0
-                    ? ""
-                    : fmt::format(", {} left out as warm-up", worker.warmUpSteps),
-                ahead.empty() ? "" : ", ", ahead);
-            break;
-        }
+    if (!report.explanation.steps.empty())
+        text += "\n" + wrapped(printable(report.explanation.steps));
     return text;
 }
 

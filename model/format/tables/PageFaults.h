@@ -5,6 +5,11 @@
 
 namespace lanescope::tables {
 
+/// What faults are called wherever they are counted: those of GPUs as often as their rows say, of
+/// which one stands for several.
+inline constexpr const char* cpuFaultsCounted = "CPU page faults";
+inline constexpr const char* gpuFaultsCounted = "GPU page faults";
+
 struct CpuPageFaults : TableOf<CpuPageFaults> {
     constexpr CpuPageFaults()
         : TableOf("CUDA_UM_CPU_PAGE_FAULT_EVENTS", "the CPU missed a page of managed memory",

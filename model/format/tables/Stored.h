@@ -45,6 +45,8 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Integer<"foundSteps"> foundSteps{this, "how many steps were found"};
     Integer<"warmUpSteps"> warmUpSteps{this, "how many were left out at the beginning"};
     Integer<"isLastLeftOut"> isLastLeftOut{this, "1: the last was cut and left out"};
+    Integer<"workNs"> workNs{
+        this, "from the start of its first work on the GPU to the end of its last, ns"};
 };
 inline constexpr StoredWorkers storedWorkers;
 

@@ -35,12 +35,14 @@ GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities
 
 /// Goes through a table of GPU activity: hands the place, times and correlation of each row that
 /// has them to `take(place, times, correlation)`; tallies the others. A row without a stream is one
-/// of the others, unless it `mayBeOfContext`.
-template <class Table, class Take>
+/// of the others, unless it `mayBeOfContext`. Every row there is is told to `tally(isUntimed)`.
+template <class Table, class Take, class Tally>
 void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& identities,
-                   Take take, bool mayBeOfContext = false) {
+                   Take take, bool mayBeOfContext, Tally tally) {
     while (reader.next()) {
+        const int64_t untimed = reader.untimedCount();
         const std::optional<TimeRange> times = reader.times(table.start, table.end);
+        tally(reader.untimedCount() > untimed);
         if (!times) continue;
         const GpuPlace place = readGpuPlace(reader, table, identities);
         if (place.process == noIndex || (place.stream == noIndex && !mayBeOfContext)) {
@@ -49,6 +51,12 @@ void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& i
         }
         take(place, *times, reader.unsigned32(table.correlationId));
     }
+}
+
+template <class Table, class Take>
+void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& identities,
+                   Take take, bool mayBeOfContext = false) {
+    forEachGpuRow(reader, table, identities, take, mayBeOfContext, [](bool) {});
 }
 
 }  // namespace lanescope

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "model/format/migrations.h"
 #include "model/format/tables/Copies.h"
 #include "model/load/sqlite/GpuPlace.h"
 #include "model/load/sqlite/TableReader.h"
@@ -36,6 +37,8 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
     const auto gpuIn = [&](Column column, uint32_t process) {
         return directory.identities.gpuOf(process, reader.integerOr(column, -1));
     };
+    MemcpyKind kind{};  // of the row
+    EventCount migrations{migrationsCounted};
     forEachGpuRow(
         reader, t, directory.identities,
         [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
@@ -43,7 +46,7 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
                 {.startNs = times.startNs,
                  .endNs = times.endNs,
                  .bytes = reader.bytes(t.bytes),
-                 .kind = directory.kinds.memcpyKind(reader.integerOr(t.copyKind, 0)),
+                 .kind = kind,
                  .sourceMemory = memory<tables::Memcpys>(reader, t.srcKind, directory.kinds),
                  .destinationMemory = memory<tables::Memcpys>(reader, t.dstKind, directory.kinds),
                  .sourceGpu = gpuIn(t.srcDeviceId, place.process),
@@ -52,8 +55,19 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
                  .correlation = correlation,
                  .address = static_cast<uint64_t>(reader.integerOr(t.virtualAddress, 0)),
                  .cause = causeFrom(reader.integerOr(t.migrationCause, 0))});
+        },
+        false,
+        [&](bool isUntimed) {
+            kind = directory.kinds.memcpyKind(reader.integerOr(t.copyKind, 0));
+            if (!isMigration(kind)) return;
+            ++migrations.total;
+            migrations.untimed += isUntimed ? 1 : 0;
         });
-    reader.countAs(kinds::Memcpy::plural);
+    if (reader.hasTable())
+        context.builder().count(kinds::Memcpy::plural, reader.rowCount() - migrations.total,
+                                reader.untimedCount() - migrations.untimed);
+    if (migrations.total > 0)
+        context.builder().count(migrations.name, migrations.total, migrations.untimed);
 }
 
 void readMemsets(LoadContext& context, FileDirectory& directory) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "model/format/tables/PageFaults.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
 #include "model/trace/kinds/PageFault.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 
@@ -19,7 +22,7 @@ uint32_t processIn(TableReader<Table>& reader, const Table& table, Identities& i
     return pid ? identities.process(*pid) : identities.unnamedProcess();
 }
 
-void readOfCpu(LoadContext& context, FileDirectory& directory, EventCount& count) {
+void readOfCpu(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::cpuPageFaults;
     TableReader reader(context, t, {t.start, t.globalPid, t.address, t.cpuInstruction},
                        "page faults");
@@ -38,18 +41,22 @@ void readOfCpu(LoadContext& context, FileDirectory& directory, EventCount& count
              .process = process,
              .instruction = reader.string(t.cpuInstruction, directory.strings).value_or(0)});
     }
-    count.total += reader.rowCount();
-    count.untimed += reader.untimedCount();
+    if (reader.rowCount() > 0) reader.countAs(tables::cpuFaultsCounted);
 }
 
-void readOfGpus(LoadContext& context, FileDirectory& directory, EventCount& count) {
+void readOfGpus(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::gpuPageFaults;
     TableReader reader(context, t,
                        {t.start, t.end, t.globalPid, t.deviceId, t.address, t.numberOfPageFaults,
                         t.faultAccessType},
                        "page faults");
+    int64_t faults = 0, untimed = 0;  // a row stands for several
     while (reader.next()) {
+        const int64_t of = std::max<int64_t>(0, reader.integerOr(t.numberOfPageFaults, 1));
+        const int64_t untimedRows = reader.untimedCount();
         const std::optional<TimeRange> times = reader.times(t.start, t.end);
+        faults = saturatingSum(faults, of);
+        if (reader.untimedCount() > untimedRows) untimed = saturatingSum(untimed, of);
         if (!times) continue;
         const uint32_t process = processIn(reader, t, directory.identities);
         const uint32_t gpu = process == noIndex ? noIndex
@@ -63,22 +70,19 @@ void readOfGpus(LoadContext& context, FileDirectory& directory, EventCount& coun
             {.startNs = times->startNs,
              .endNs = times->endNs,
              .address = static_cast<uint64_t>(reader.integerOr(t.address, 0)),
-             .count = reader.integerOr(t.numberOfPageFaults, 1),
+             .count = of,
              .access = accessFrom(reader.integerOr(t.faultAccessType, 0)),
              .process = process,
              .gpu = gpu});
     }
-    count.total += reader.rowCount();
-    count.untimed += reader.untimedCount();
+    if (reader.rowCount() > 0) context.builder().count(tables::gpuFaultsCounted, faults, untimed);
 }
 
 }  // namespace
 
 void readUnifiedMemory(LoadContext& context, FileDirectory& directory) {
-    EventCount count{std::string(kinds::PageFault::plural)};
-    readOfCpu(context, directory, count);
-    readOfGpus(context, directory, count);
-    if (count.total > 0) context.builder().count(count.name, count.total, count.untimed);
+    readOfCpu(context, directory);
+    readOfGpus(context, directory);
 }
 
 }  // namespace lanescope

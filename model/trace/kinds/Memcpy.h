@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/format/migrations.h"
 #include "model/trace/categories.h"
 #include "model/trace/kinds/OfTable.h"
 #include "model/values/formatValue.h"
@@ -39,6 +40,13 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
         trace.migrations.cause.push_back(row.cause);
     }
 
+    /// What moved by itself is counted apart from what was copied.
+    template <class Sink>
+    static void forEachCount(const Trace& trace, Sink sink) {
+        sink(plural, int64_t{trace.memcpys.size()} - trace.migrations.size());
+        sink(migrationsCounted, int64_t{trace.migrations.size()});
+    }
+
     static std::string nameOf(const Trace& trace, uint32_t row) {
         return fmt::format("{} {}", lanescope::name(trace.memcpys.kind[row]),
                            formatBytes(trace.memcpys.bytes[row]));
@@ -63,10 +71,6 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
     }
 
   private:
-    static bool isMigration(MemcpyKind kind) {
-        return kind == MemcpyKind::UvmHtoD || kind == MemcpyKind::UvmDtoH ||
-               kind == MemcpyKind::UvmDtoD;
-    }
     /// -1 for one that the trace does not have.
     static int16_t deviceOf(const Trace& trace, uint32_t gpu) {
         return gpu < trace.gpus.size() ? static_cast<int16_t>(gpu) : int16_t{-1};

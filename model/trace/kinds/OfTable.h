@@ -119,6 +119,7 @@ struct GpuWork : OfTable<number, member> {
 ///   it has a `trackTitle` and a `trackSubtitle`, tracks of its own are made for it.
 /// - `describe`: the lines of the details panel.
 /// - `nameKey`, if a search has no faster way: events of the same key have the same name.
+/// - `forEachCount`, if some of them are counted under another name than `plural`, or as several.
 /// - `Row` and `append`, if it is recorded: what a reader gives of an event (`RowsIn.h`).
 template <class Kind>
 concept EventDescription = (Kind::origin != Origin::Recorded ||

@@ -7,6 +7,7 @@
 
 #include "model/format/tables/PageFaults.h"
 #include "model/trace/kinds/OfTable.h"
+#include "model/values/Statistics.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::kinds {
@@ -34,6 +35,18 @@ struct PageFault : OfTable<EventKind::PageFault, &Trace::pageFaults> {
         table.instruction.push_back(row.instruction);
     }
 
+    template <class Sink>
+    static void forEachCount(const Trace& trace, Sink sink) {
+        const PageFaultTable& table = trace.pageFaults;
+        int64_t ofCpu = 0, ofGpus = 0;
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            int64_t& count = isOfCpu(trace, row) ? ofCpu : ofGpus;
+            count = saturatingSum(count, table.count[row]);
+        }
+        sink(tables::cpuFaultsCounted, ofCpu);
+        sink(tables::gpuFaultsCounted, ofGpus);
+    }
+
     static std::string nameOf(const Trace& trace, uint32_t row) {
         const std::string_view access = nameOfAccess(trace.pageFaults.access[row]);
         return fmt::format("{} page fault{}{}", isOfCpu(trace, row) ? "CPU" : "GPU",
@@ -57,7 +70,7 @@ struct PageFault : OfTable<EventKind::PageFault, &Trace::pageFaults> {
         details.addTimes();
         details.add("Address", fmt::format("{:#x}", table.address[row]));
         if (!isOfCpu(trace, row)) {
-            details.add("Fault groups", formatCount(table.count[row]));
+            details.add(tables::gpuFaultsCounted, formatCount(table.count[row]));
             details.addGpu(table.gpu[row]);
         }
         details.add("Instruction", std::string(trace.strings.at(table.instruction[row])));

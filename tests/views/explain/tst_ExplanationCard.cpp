@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
 #include <QClipboard>
+#include <QLabel>
 #include <QMenu>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTimer>
 #include <QToolButton>
+#include <algorithm>
 
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
@@ -66,6 +68,11 @@ class TestExplanationCard : public QObject {
         QCOMPARE(first.gain(), QString("Could give back up to 5.000 ms a step (estimate)"));
         QVERIFY(first.sentence().startsWith("The GPU waits 5.000 ms of a step"));
         QVERIFY(!ExplanationCard().hasContent());
+        const auto labels = shown.card.findChildren<QLabel*>();
+        QVERIFY(std::ranges::any_of(labels, [&](const QLabel* each) {
+            return each->isVisible() &&
+                   each->text().toStdString() == shown.card.explanation().steps;
+        }));
     }
 
     void aClickAndEnterLeadToThePlace() {

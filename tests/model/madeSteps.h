@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/explain/Explanation.h"
+
+namespace lanescope::explain {
+
+using namespace compare;
+
+inline constexpr int64_t ms = 1'000'000;
+
+inline Contributor contributor(StepPart part, ContributorKind kind, std::string name, int64_t ns,
+                               ContributorTrait trait = ContributorTrait::None) {
+    Contributor made;
+    made.part = part;
+    made.kind = kind;
+    made.trait = trait;
+    made.name = std::move(name);
+    made.path = "forward";
+    made.count = 20;
+    made.exposedNs = made.totalNs = ns;
+    return made;
+}
+
+/// Ten steps alike; made for the test, not recorded. What is added to a part is added to each step.
+class MadeRun {
+  public:
+    explicit MadeRun(int ranks = 1) {
+        run_.source = StepSource::NvtxRange;
+        run_.pattern = "step #";
+        run_.facts.hasApiCalls = true;
+        run_.facts.kernelCount = 1;
+        for (int rank = 0; rank < ranks; ++rank) {
+            WorkerSummary worker;
+            worker.pid = 100 + static_cast<uint32_t>(rank);
+            if (ranks > 1) worker.rank = rank;
+            worker.gpuId = rank;
+            worker.foundSteps = steps;
+            for (int64_t step = 0; step < steps; ++step)
+                worker.steps.push_back({step, "", step * 1'000 * ms, 0, {}});
+            run_.workers.push_back(worker);
+            add(static_cast<size_t>(rank),
+                contributor(StepPart::Compute, ContributorKind::Kernel, "gemm", 0), 100 * ms);
+        }
+    }
+
+    void add(size_t worker, Contributor each, int64_t ns) {
+        each.exposedNs = each.totalNs = ns * steps;
+        for (StepSummary& step : run_.workers[worker].steps) {
+            step.parts[each.part] += ns;
+            step.wallNs += ns;
+        }
+        run_.workers[worker].contributors.push_back(std::move(each));
+    }
+    void add(StepPart part, ContributorKind kind, std::string name, int64_t ns,
+             ContributorTrait trait = ContributorTrait::None) {
+        add(0, contributor(part, kind, std::move(name), 0, trait), ns);
+    }
+    RunSummary& run() { return run_; }
+
+    static constexpr int64_t steps = 10;
+
+  private:
+    RunSummary run_;
+};
+
+inline std::vector<Rule> rulesOf(const Explanation& explanation) {
+    std::vector<Rule> rules;
+    for (const Finding& finding : explanation.findings) rules.push_back(finding.rule);
+    return rules;
+}
+
+inline std::vector<Rule> rulesOf(MadeRun& made) {
+    return rulesOf(explain::explain(made.run()));
+}
+
+}  // namespace lanescope::explain

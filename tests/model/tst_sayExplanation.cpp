@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTest>
+#include <nlohmann/json.hpp>
+
+#include "model/export/explanation/ExplanationReport.h"
+#include "model/format/threadStates.h"
+#include "tests/model/madeSteps.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::explain;
+
+/// What an explanation says, and what it leaves open.
+class TestSayExplanation : public QObject {
+    Q_OBJECT
+  private slots:
+    /// That the copy of a batch came next is all that says so.
+    void aGuessIsCalledOne() {
+        MadeRun made;
+        made.add(StepPart::DataLoading, ContributorKind::Idle,
+                 "outside CUDA calls before the copy of the batch", 20 * ms);
+        const Explanation guessed = explain::explain(made.run());
+        QCOMPARE(rulesOf(guessed), std::vector{Rule::InputData});
+        const std::string& sentence = guessed.findings.front().sentence;
+        QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
+        MadeRun working;
+        working.add(StepPart::DataLoading, ContributorKind::Idle,
+                    "outside CUDA calls before the copy of the batch, which by turns runs and "
+                    "sleeps",
+                    20 * ms);
+        QVERIFY(explain::explain(working.run()).findings.front().sentence.find("is a guess") !=
+                std::string::npos);
+        MadeRun seen;
+        seen.add(StepPart::DataLoading, ContributorKind::Idle,
+                 "outside CUDA calls before the copy of the batch at data.py:88 in load, which "
+                 "waits for input",
+                 20 * ms);
+        QVERIFY(explain::explain(seen.run()).findings.front().sentence.find("guess") ==
+                std::string::npos);
+    }
+
+    /// Who waits for the GIL or another process waits for no data that is known of.
+    void notEveryWaitIsOneForData() {
+        for (const ThreadState state : {ThreadState::Gil, ThreadState::Child, ThreadState::Device,
+                                        ThreadState::Blocked, ThreadState::Running}) {
+            MadeRun made;
+            made.add(
+                StepPart::DataLoading, ContributorKind::Idle,
+                "outside CUDA calls before the copy of the batch at data.py:88 in load, which " +
+                    std::string(nameOf(state).meaning),
+                20 * ms);
+            const std::string sentence = explain::explain(made.run()).findings.front().sentence;
+            QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
+        }
+        // What is known of one half is not of the other.
+        MadeRun half;
+        const std::string before = "outside CUDA calls before the copy of the batch";
+        half.add(StepPart::DataLoading, ContributorKind::Idle, before, 10 * ms);
+        half.add(StepPart::DataLoading, ContributorKind::Idle,
+                 before + " at data.py:88 in load, which waits for input", 10 * ms);
+        const std::string sentence = explain::explain(half.run()).findings.front().sentence;
+        QVERIFY2(sentence.find("for data: mostly ") != std::string::npos &&
+                     sentence.find("For 50.0 % of it that is a guess") != std::string::npos,
+                 sentence.c_str());
+    }
+
+    void whoSleepsIsSaidTo() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                 "outside CUDA calls on the main thread at train.py:9 in pause, which sleeps",
+                 20 * ms);
+        const std::string sentence = explain::explain(made.run()).findings.front().sentence;
+        QVERIFY2(sentence.find("sleeps of its own accord") != std::string::npos, sentence.c_str());
+    }
+
+    /// Fewer launches help nobody whose thread does not run.
+    void whoWaitsIsNotToldToLaunchLess_data() {
+        QTest::addColumn<QString>("does");
+        QTest::addColumn<bool>("isWait");
+        for (size_t number = 1; number < threadStateCount; ++number) {
+            const auto state = static_cast<ThreadState>(number);
+            const QString does = QString::fromUtf8(nameOf(state).meaning.data());
+            QTest::newRow(qPrintable(does)) << does << (state != ThreadState::Running);
+        }
+        QTest::newRow("GIL") << "waits for the GIL that the thread logger has at log.py:9 in write"
+                             << true;
+        QTest::newRow("by turns") << "by turns runs and sleeps" << false;
+    }
+    void whoWaitsIsNotToldToLaunchLess() {
+        QFETCH(QString, does);
+        QFETCH(bool, isWait);
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                 "outside CUDA calls on the main thread at train.py:9 in pause, which " +
+                     does.toStdString(),
+                 20 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                 "outside CUDA calls on the main thread", 10 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), isWait ? (std::vector{Rule::HostWaits, Rule::LaunchBound})
+                                              : std::vector{Rule::LaunchBound});
+        const Finding& finding = explanation.findings.front();
+        QCOMPARE(finding.mostGainNs, isWait ? 20 * ms : 30 * ms);
+        const std::string_view advice = factsOf(finding.rule).advice;
+        QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isWait);
+        QVERIFY2(finding.sentence.find("train.py:9 in pause, which " + does.toStdString()) !=
+                     std::string::npos,
+                 finding.sentence.c_str());
+    }
+
+    void stepsSayHowMuchOfTheRunTheyAre() {
+        MadeRun made(2);
+        for (WorkerSummary& worker : made.run().workers) worker.workNs = 1'250 * ms;
+        made.run().workers[0].warmUpSteps = 1;
+        made.run().workers[0].foundSteps = 11;
+        report::ExplanationReport report{made.run(), explain::explain(made.run())};
+        QCOMPARE(report.explanation.steps,
+                 std::string("10 of 11 steps \"step #\", 80.0 % of the time from the first to the "
+                             "last GPU work, 1 left out as warm-up."));
+        QVERIFY(report.explanation.doubts.empty());
+        const auto json = nlohmann::json::parse(explanationAsJson(report));
+        QCOMPARE(json["steps"]["coverage"].get<double>(), 0.8);
+        QCOMPARE(json["steps"]["sentence"].get<std::string>(), report.explanation.steps);
+        QCOMPARE(json["workers"][1]["coverage"].get<double>(), 0.8);
+        QVERIFY(explanationAsText(report).find("80.0 % of the time from") != std::string::npos);
+        QVERIFY(explanationAsHtml(report).find("80.0 % of the time from") != std::string::npos);
+
+        for (WorkerSummary& worker : made.run().workers) worker.workNs = 2'500 * ms;
+        const Explanation little = explain::explain(made.run());
+        QCOMPARE(little.doubts, std::vector<std::string>{
+                                    "The steps are 40.0 % of the time from the first to the last "
+                                    "GPU work: where the rest of it goes is not explained."});
+        made.run().source = StepSource::Chosen;
+        QVERIFY(explain::explain(made.run()).doubts.empty());
+        for (WorkerSummary& worker : made.run().workers) worker.workNs = 0;
+        QCOMPARE(explain::explain(made.run()).steps,
+                 std::string("10 of 11 steps \"step #\", 1 left out as warm-up."));
+    }
+
+    /// In the words of the trace's health, whoever ended.
+    void lossesAreSaidAsHealthSaysThem() {
+        MadeRun made;
+        made.run().facts.isTruncated = true;
+        QCOMPARE(explain::explain(made.run()).doubts.size(), size_t{1});
+        made.run().facts.healthWarnings = {
+            {Severity::Error, HealthCode::PagesDamaged, "The file is damaged."},
+            {Severity::Warning, HealthCode::ProcessEndedAbnormally, "Process 7 ended abnormally."}};
+        QCOMPARE(explain::explain(made.run()).doubts,
+                 (std::vector<std::string>{"The file is damaged.", "Process 7 ended abnormally."}));
+    }
+
+    void whatIsDoubtfulIsSaid() {
+        MadeRun made;
+        made.run().source = StepSource::KernelPattern;
+        made.run().facts.hasApiCalls = false;
+        made.run().workers[0].steps.resize(2);
+        QCOMPARE(explain::explain(made.run()).doubts.size(), size_t{3});
+        const Explanation nothing = explain::explain(RunSummary());
+        QVERIFY(nothing.findings.empty());
+        QCOMPARE(nothing.sentence, std::string("This trace holds no work of a GPU to explain."));
+    }
+};
+
+LANESCOPE_TEST(TestSayExplanation, NoApplication)
+#include "tst_sayExplanation.moc"
