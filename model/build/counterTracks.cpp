@@ -9,7 +9,6 @@
 
 #include "model/build/LaneBuilder.h"
 #include "model/build/TrackBuilding.h"
-#include "model/trace/counterPairs.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/leadingCounter.h"
 #include "model/trace/throttleReasons.h"
@@ -197,7 +196,7 @@ void nameContent(Trace& trace, uint32_t group) {
                (within > 1 ? fmt::format(" and {} more", within - 1) : std::string());
 }
 
-void addGroup(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& counters,
+void addGroup(Trace& trace, const CounterPairs& pairs, std::span<const uint32_t> counters,
               uint32_t gpu, uint32_t parent, std::string title) {
     if (counters.empty()) return;
     const uint32_t group =
@@ -206,12 +205,11 @@ void addGroup(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_
     nameContent(trace, group);
 }
 
-void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
-    const CounterPairs pairs = counterPairs(trace.counters);
+void addGpuCounters(Trace& trace, const CounterPairs& pairs, std::span<const uint32_t> counters,
+                    uint32_t gpu, uint32_t parent) {
     std::map<Place, std::vector<uint32_t>> places;
-    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
-        if (trace.counters[counter].gpu == gpu && pairs.upperOf[counter] == noIndex)
-            places[placeOf(trace.counters[counter])].push_back(counter);
+    for (const uint32_t counter : counters)
+        places[placeOf(trace.counters[counter])].push_back(counter);
     // Where the links have counters of their own, a second sum of them is one counter more.
     const auto rankOf = [&trace](uint32_t counter) { return linkRank(trace.counters[counter]); };
     std::vector<uint32_t>& totals = places[Place::LinkTotal];
@@ -237,41 +235,35 @@ void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
     const auto isPcie = [&trace](uint32_t each) {
         return startsWith(trace.counters[each], "pcie.");
     };
-    std::stable_partition(rest.begin(), rest.end(), isPcie);
-    while (totals.empty() && !rest.empty() && isPcie(rest.front())) {
-        addCounter(trace, pairs, rest.front(), parent);
-        rest.erase(rest.begin());
-    }
-    addGroup(trace, pairs, rest, gpu, parent, "More counters");
+    const auto endOfPcie = std::stable_partition(rest.begin(), rest.end(), isPcie);
+    const auto firstFolded = totals.empty() ? endOfPcie : rest.begin();
+    for (auto each = rest.begin(); each != firstFolded; ++each)
+        addCounter(trace, pairs, *each, parent);
+    addGroup(trace, pairs, std::span(firstFolded, rest.end()), gpu, parent, "More counters");
 }
 
 }  // namespace
 
-void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent) {
-    const CounterPairs pairs = counterPairs(trace.counters);
-    const auto isOwn = [&](uint32_t counter) {
-        const CounterSeries& series = trace.counters[counter];
-        if (pairs.upperOf[counter] != noIndex) return false;
-        return gpu != noIndex ? series.gpu == gpu && placeOf(series) != Place::None
-                              : series.gpu == noIndex && series.process == process;
-    };
-    std::vector<uint32_t> own;
-    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
-        if (isOwn(counter)) own.push_back(counter);
-    if (gpu == noIndex) return addGroup(trace, pairs, own, noIndex, parent, "Counters");
-    if (own.empty()) return;
-    const uint32_t group = addFoldedGroup(trace, gpu, static_cast<int32_t>(parent), "Counters");
-    addGpuCounters(trace, gpu, group);
+void addCounterTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner,
+                      uint32_t parent) {
+    const std::span<const uint32_t> own = sources.countersOf(owner);
+    if (owner.gpu == noIndex)
+        return addGroup(trace, sources.pairs(), own, noIndex, parent, "Counters");
+    const bool isAnyDrawn = std::ranges::any_of(own, [&trace](uint32_t counter) {
+        return placeOf(trace.counters[counter]) != Place::None;
+    });
+    if (!isAnyDrawn) return;
+    const uint32_t group =
+        addFoldedGroup(trace, owner.gpu, static_cast<int32_t>(parent), "Counters");
+    addGpuCounters(trace, sources.pairs(), own, owner.gpu, group);
     nameContent(trace, group);
 }
 
-void addHostTracks(Trace& trace) {
-    const CounterPairs pairs = counterPairs(trace.counters);
+void addHostTracks(Trace& trace, const TrackSources& sources) {
+    const CounterPairs& pairs = sources.pairs();
     std::vector<uint32_t> cores, machine, others;
-    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter) {
+    for (const uint32_t counter : sources.countersOf({})) {
         const CounterSeries& series = trace.counters[counter];
-        if (series.gpu != noIndex || series.process != noIndex) continue;
-        if (pairs.upperOf[counter] != noIndex) continue;
         if (series.key == "cpu.share")
             (series.core >= 0 ? cores : machine).push_back(counter);
         else

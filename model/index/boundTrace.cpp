@@ -64,6 +64,10 @@ class TypeBounds {
     void operator()(std::vector<T>& values) {
         for (T& value : values) (*this)(value);
     }
+    template <class T>
+    void operator()(Rare<T>& value) {
+        if (value.isThere()) (*this)(value.edit());
+    }
     void operator()(LaneTiles& tiles) { forEachField(tiles, *this); }
     void operator()(LaneTiles::Level& level) { forEachField(level, *this); }
     void operator()(LaneTiles::Runs& runs) { forEachField(runs, *this); }
@@ -332,7 +336,7 @@ class TraceBounds {
             lane.busyNs.size() != (count > 0 ? count / Lane::busyStep + 1 : 0) ||
             !boundRows(lane.name, trace_.strings.size()))
             return false;
-        return boundTiles(lane.tiles, count);
+        return !lane.tiles.isThere() || boundTiles(lane.tiles.edit(), count);
     }
 
     bool boundTiles(LaneTiles& tiles, size_t count) {

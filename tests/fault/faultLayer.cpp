@@ -8,6 +8,7 @@
 //   FAULT_PROGRAM   only in programs whose file has this name; empty: in all
 //   FAULT_OBJECT    only calls that programs and libraries make whose path holds one of these, with
 //                   ':' between them; empty: calls of all
+//   FAULT_THREADS   others: only calls of threads that are not the first of their program
 //   FAULT_COUNT     a file to which a line is added at exit: how many calls there were
 //
 // What comes before `main` does not count: there nobody of ours could say a word. Nor does what is
@@ -29,6 +30,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 extern "C" {
@@ -37,7 +39,8 @@ void* __libc_calloc(size_t count, size_t bytes);
 void* __libc_realloc(void* block, size_t bytes);
 }
 
-#define SHOWN extern "C" __attribute__((visibility("default")))
+#define SHOWN_ALONE __attribute__((visibility("default")))
+#define SHOWN extern "C" SHOWN_ALONE
 
 namespace {
 
@@ -48,6 +51,7 @@ constexpr std::array<std::string_view, 8> kindNames{"none", "malloc", "read",  "
 Kind kind = Kind::None;
 long failing = 0;
 bool goesOn = false;
+bool isOfOthers = false;
 char objects[256] = "";
 std::atomic<long> calls{0};
 /// While this library itself asks the loader, which may allocate.
@@ -120,9 +124,13 @@ bool isCallerAsked(void* caller) {
     return found == 1;
 }
 
+bool isThreadAsked() {
+    return !isOfOthers || ::syscall(SYS_gettid) != ::getpid();
+}
+
 /// Whether this call is the one; errno is then `error`.
 bool fails(Kind called, void* caller, int error) {
-    if (called != kind || isAsking || !isCallerAsked(caller)) return false;
+    if (called != kind || isAsking || !isThreadAsked() || !isCallerAsked(caller)) return false;
     const long number = ++calls;
     if (failing <= 0 || number < failing || (number > failing && !goesOn)) return false;
     errno = error;
@@ -133,6 +141,7 @@ void begin() {
     if (!isProgramAsked()) return;
     failing = std::atol(environment("FAULT_AT").data());
     goesOn = environment("FAULT_REST") == "1";
+    isOfOthers = environment("FAULT_THREADS") == "others";
     std::strncpy(objects, environment("FAULT_OBJECT").data(), sizeof objects - 1);
     for (size_t each = 1; each < kindNames.size(); ++each)
         if (kindNames[each] == environment("FAULT_KIND")) kind = static_cast<Kind>(each);
@@ -196,6 +205,24 @@ SHOWN void* calloc(size_t count, size_t bytes) noexcept {
 }
 SHOWN void* realloc(void* block, size_t bytes) noexcept {
     return fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_realloc(block, bytes);
+}
+
+// Those of C++, so that it is known who calls them and not only that the library does.
+
+SHOWN_ALONE void* operator new(size_t bytes) {
+    void* const block =
+        fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
+    if (block == nullptr) throw std::bad_alloc();
+    return block;
+}
+SHOWN_ALONE void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+    return fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
+}
+SHOWN_ALONE void* operator new[](size_t bytes) {
+    void* const block =
+        fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
+    if (block == nullptr) throw std::bad_alloc();
+    return block;
 }
 
 SHOWN ssize_t read(int file, void* to, size_t bytes) {

@@ -58,7 +58,7 @@ TraceBuilder unfinishedTrace(uint32_t rows) {
 bool areAlike(const Trace& a, const Trace& b) {
     const auto isLane = [](const Lane& one, const Lane& other) {
         return one.startNs == other.startNs && one.durationNs == other.durationNs &&
-               one.busyNs == other.busyNs && one.tiles.levels.size() == other.tiles.levels.size();
+               one.busyNs == other.busyNs && one.tiles->levels.size() == other.tiles->levels.size();
     };
     const auto isTrack = [&](const Track& one, const Track& other) {
         return one.kind == other.kind && one.parent == other.parent &&
