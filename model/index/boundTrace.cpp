@@ -369,10 +369,12 @@ class TraceBounds {
         for (size_t track = 0; track < trace_.tracks.size(); ++track) {
             TrackSums& sums = trace_.sums.tracks[track];
             if ((!sums.lanes.empty() && sums.lanes.size() != trace_.tracks[track].lanes.size()) ||
-                sums.busy.timeNs.size() != sums.busy.busyNs.size())
+                sums.busy->timeNs.size() != sums.busy->busyNs.size())
                 return false;
-            sums.busy.timeNs.bound(-greatestTimeNs, greatestTimeNs);
-            sums.busy.busyNs.bound(-greatestTimeNs, greatestTimeNs);
+            if (sums.busy.isThere()) {
+                sums.busy.edit().timeNs.bound(-greatestTimeNs, greatestTimeNs);
+                sums.busy.edit().busyNs.bound(-greatestTimeNs, greatestTimeNs);
+            }
             for (LaneSums& lane : sums.lanes)
                 if (!boundLaneSums(lane)) return false;
         }

@@ -96,7 +96,7 @@ struct Track {
     std::vector<Lane> lanes;
     /// Stretches of the trace in which nothing was recorded that could stand here, and those in
     /// which something was lost; each sorted, without overlaps.
-    std::vector<TimeRange> unrecorded, lossy;
+    Rare<std::vector<TimeRange>> unrecorded, lossy;
 };
 
 }  // namespace lanescope

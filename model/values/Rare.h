@@ -29,6 +29,7 @@ class Rare {
         return value_ ? *value_ : none;
     }
     const T* operator->() const { return &**this; }
+    operator const T&() const { return **this; }
     /// Makes it, if it is not there.
     T& edit() {
         if (!value_) value_ = std::make_unique<T>();

@@ -65,8 +65,8 @@ bool areAlike(const Trace& a, const Trace& b) {
                std::ranges::equal(one.lanes, other.lanes, isLane);
     };
     const auto isSum = [](const TrackSums& one, const TrackSums& other) {
-        return one.lanes.size() == other.lanes.size() && one.busy.timeNs == other.busy.timeNs &&
-               one.busy.busyNs == other.busy.busyNs;
+        return one.lanes.size() == other.lanes.size() && one.busy->timeNs == other.busy->timeNs &&
+               one.busy->busyNs == other.busy->busyNs;
     };
     return a.range == b.range && a.kernels.startNs == b.kernels.startNs &&
            a.apiCalls.startNs == b.apiCalls.startNs && a.nvtx.startNs == b.nvtx.startNs &&
