@@ -10,6 +10,7 @@ namespace lanescope {
 TrackSources::TrackSources(const Trace& trace, const std::stop_token& stop)
     : gpus_(static_cast<uint32_t>(trace.gpus.size())),
       processes_(static_cast<uint32_t>(trace.processes.size())),
+      whole_(trace.timelineRange()),
       pairs_(counterPairs(trace.counters)) {
     const size_t owners = size_t{gpus_} + processes_ + 1;
     Column<uint32_t> ofCounters(trace.memory.get());

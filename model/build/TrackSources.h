@@ -29,6 +29,8 @@ class TrackSources {
         return counters_.of(numberOf(owner));
     }
     const CounterPairs& pairs() const { return pairs_; }
+    /// `Trace::timelineRange`.
+    TimeRange whole() const { return whole_; }
     /// Rows of the kind which is number `kind` of those with tracks of their own, in their order.
     std::span<const uint32_t> eventsOf(size_t kind, Owner owner) const {
         return events_[kind].of(numberOf(owner));
@@ -43,6 +45,7 @@ class TrackSources {
     }
 
     uint32_t gpus_, processes_;
+    TimeRange whole_;
     CounterPairs pairs_;
     RowsByOwner counters_;
     std::vector<RowsByOwner> events_;

@@ -36,7 +36,7 @@ class Column {
     using iterator = const_iterator;
     static constexpr size_t blockSize = PackedBlocks::blockSize;
 
-    Column() = default;
+    Column() noexcept {}
     /// Grows in `memory`, which must outlive it.
     explicit Column(LargeMemory* memory) { root_.memory = memory; }
     Column(std::initializer_list<T> values) : Column() {

@@ -4,7 +4,12 @@
 #include <QFile>
 #include <QProcess>
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 // Runs programs with calls of the system that fail; see faultLayer.cpp.
@@ -23,7 +28,7 @@ struct Fault {
     QString kind = "none";
     long at = 0;
     bool goesOn = false;
-    QString objects = {}, threads = {}, countFile = {};
+    QString objects = {}, threads = {}, stacksFile = {};
 };
 
 inline Outcome runProgram(const QString& name, const QStringList& words, const Fault& fault) {
@@ -37,8 +42,11 @@ inline Outcome runProgram(const QString& name, const QStringList& words, const F
         environment.insert("FAULT_REST", fault.goesOn ? "1" : "0");
         environment.insert("FAULT_OBJECT", fault.objects);
         environment.insert("FAULT_THREADS", fault.threads);
-        environment.insert("FAULT_COUNT", fault.countFile);
-        QFile::remove(fault.countFile);
+        if (fault.at == 0) {
+            environment.insert("FAULT_STACKS", fault.stacksFile);
+            environment.insert("FAULT_COUNT", fault.stacksFile + ".count");
+            QFile::remove(fault.stacksFile);
+        }
     }
     process.setProcessEnvironment(environment);
     process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/") + name, words);
@@ -47,21 +55,36 @@ inline Outcome runProgram(const QString& name, const QStringList& words, const F
             process.readAllStandardOutput(), process.readAllStandardError()};
 }
 
-/// How many calls a run made; 0 if it made none or left without its exit handlers.
-inline long countIn(const QString& countFile) {
-    QFile file(countFile);
-    return file.open(QIODevice::ReadOnly) ? file.readLine().toLong() : 0;
+/// The calls that a run made: of each a number that is the same for those which come from one place
+/// by one way there. None if it made none or left without its exit handlers.
+inline std::vector<uint64_t> callsIn(const QString& stacksFile) {
+    QFile file(stacksFile);
+    if (!file.open(QIODevice::ReadOnly)) return {};
+    const QByteArray bytes = file.readAll();
+    std::vector<uint64_t> calls(static_cast<size_t>(bytes.size()) / sizeof(uint64_t));
+    std::memcpy(calls.data(), bytes.data(), calls.size() * sizeof(uint64_t));
+    return calls;
 }
 
-/// The numbers of the calls that are to fail, spread over all of them: as many as LANESCOPE_FAULTS
-/// says, 0 for all, or else `usual`.
-inline std::vector<long> spread(long count, long usual) {
+/// The numbers of the calls that are to fail, from 1 on: as many as LANESCOPE_FAULTS says, or else
+/// `usual`, spread over all of them. Where it says 0, the first and the last of those that are
+/// equal, as what handles their failure is the same code.
+inline std::vector<long> chosen(const std::vector<uint64_t>& calls, long usual) {
     const char* const given = std::getenv("LANESCOPE_FAULTS");
     const long most = given != nullptr ? std::atol(given) : usual;
-    const long step = most > 0 ? std::max(1L, (count + most - 1) / most) : 1;
-    std::vector<long> numbers;
-    for (long number = 1; number <= count; number += step) numbers.push_back(number);
-    return numbers;
+    const long count = static_cast<long>(calls.size());
+    std::set<long> numbers;
+    if (most > 0) {
+        const long step = std::max(1L, (count + most - 1) / most);
+        for (long number = 1; number <= count; number += step) numbers.insert(number);
+    } else {
+        std::map<uint64_t, std::pair<long, long>> ends;
+        for (long number = 1; number <= count; ++number)
+            ends.try_emplace(calls[static_cast<size_t>(number - 1)], number, number)
+                .first->second.second = number;
+        for (const auto& [stack, both] : ends) numbers.insert({both.first, both.second});
+    }
+    return {numbers.begin(), numbers.end()};
 }
 
 }  // namespace lanescope

@@ -42,9 +42,10 @@ class tst_ViewerFaults : public QObject {
         prepare(isIndexed);
         const Outcome good = run({.kind = kind});
         QVERIFY2(good.status == 0, good.errors.constData());
-        const long count = counted();
+        const std::vector<uint64_t> calls = this->calls();
+        const auto count = static_cast<long>(calls.size());
         int refused = 0, shown = 0;
-        for (const long number : spread(count, 4)) {
+        for (const long number : chosen(calls, 4)) {
             prepare(isIndexed);
             const Outcome outcome = run({.kind = kind, .at = number, .goesOn = goesOn});
             const QByteArray at = QByteArray::number(qlonglong{number}) + " of " +
@@ -90,13 +91,14 @@ class tst_ViewerFaults : public QObject {
         // Calls that Qt makes are not ours to answer for.
         fault.objects = "/bin/lanescope-viewer:libsqlite3:libfmt:libz.";
         fault.threads = "others";
-        fault.countFile = QString::fromStdString((folder_ / "count").string());
+        fault.stacksFile = stacksFile();
         return runProgram(
             "lanescope-viewer",
             {"--render", picture(), "--size", "400x300", QString::fromStdString(path_.string())},
             fault);
     }
-    long counted() const { return countIn(QString::fromStdString((folder_ / "count").string())); }
+    std::vector<uint64_t> calls() const { return callsIn(stacksFile()); }
+    QString stacksFile() const { return QString::fromStdString((folder_ / "stacks").string()); }
 
     TemporaryFolder folder_;
     std::filesystem::path path_;

@@ -199,7 +199,7 @@ class tst_Column : public QObject {
         mapped.copyTo(copy, 100);
         QCOMPARE(copy[199], 299u * 7);
         QCOMPARE(copy[200], 0u);
-        const Column<EventRef> none;
+        const Column<EventRef> none{};
         QVERIFY(!none.back().isValid());
     }
 

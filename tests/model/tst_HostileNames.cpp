@@ -72,26 +72,30 @@ const char* const tid = "((i / 60000 + 1) << 48 | (i % 60000 + 1) << 24 | (i % 6
 struct Kind {
     const char* name;
     Write write;
+    int threads = 0;  ///< At least so many are shown.
 };
 
 std::vector<Kind> jsonKinds() {
     return {
         {"JSON, threads with names",
-         json(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":"t#","ts":#,"dur":1})")},
+         json(R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":"t#","ts":#,"dur":1})"), count},
         {"JSON, threads that are named",
          json(R"({"ph":"M","name":"thread_name","pid":1,"tid":#,"args":{"name":"worker #"}},)"
-              R"({"ph":"X","name":"a","pid":1,"tid":#,"ts":#,"dur":1})")},
+              R"({"ph":"X","name":"a","pid":1,"tid":#,"ts":#,"dur":1})"),
+         count},
         {"JSON, threads that call",
-         json(R"({"ph":"X","cat":"cuda_runtime","name":"a","pid":1,"tid":"t#","ts":#,"dur":1})")},
+         json(R"({"ph":"X","cat":"cuda_runtime","name":"a","pid":1,"tid":"t#","ts":#,"dur":1})"),
+         count},
         {"JSON, GPUs in as many processes",
          json(R"({"ph":"X","cat":"kernel","name":"a","pid":#,"tid":7,"ts":#,"dur":1,)"
               R"("args":{"device":#,"stream":7}})")},
-        {"JSON, processes", json(R"({"ph":"X","name":"a","pid":#,"tid":#,"ts":#,"dur":1})")},
-        {"JSON, processes with names",
-         json(R"({"ph":"X","name":"a","pid":"p#","tid":"t","ts":#})")},
+        {"JSON, processes", json(R"({"ph":"X","name":"a","pid":#,"tid":#,"ts":#,"dur":1})"), count},
+        {"JSON, processes with names", json(R"({"ph":"X","name":"a","pid":"p#","tid":"t","ts":#})"),
+         count},
         {"JSON, processes that are named",
          json(R"({"ph":"M","name":"process_name","pid":#,"args":{"name":"worker #"}},)"
-              R"({"ph":"X","name":"a","pid":#,"tid":#,"ts":#,"dur":1})")},
+              R"({"ph":"X","name":"a","pid":#,"tid":#,"ts":#,"dur":1})"),
+         count},
         {"JSON, processes that launch on streams of their own",
          json(R"({"ph":"X","cat":"cuda_runtime","name":"a","pid":#,"tid":1,"ts":#,"dur":1,)"
               R"("args":{"correlation":#}},)"
@@ -149,8 +153,10 @@ std::vector<Kind> exportKinds() {
          nsight({table("CUDA_UM_CPU_PAGE_FAULT_EVENTS", "start, globalPid, address, CpuInstruction",
                        fmt::format("i, {}, i, 0", pid))})},
         {"Nsight, GPU metrics",
-         nsight({table("TARGET_INFO_GPU_METRICS", "typeId, metricId, metricName", "i % 256, i, i"),
-                 table("GPU_METRICS", "timestamp, typeId, metricId, value", "i, i % 256, i, i")})},
+         nsight({table("TARGET_INFO_GPU_METRICS", "typeId, metricId, metricName",
+                       "i % 256, i / 256, i || ' [%]'"),
+                 table("GPU_METRICS", "timestamp, typeId, metricId, value",
+                       "i, i % 65000 % 256, i % 65000 / 256, i", 2 * countInTables)})},
         {"Lanescope, processes with facts",
          ours({table("NVTX_EVENTS", "start, end, eventType, globalTid", ofThreads),
                table("PROCESSES", "globalPid, pid, name", fmt::format("{}, i, i", pid)),
@@ -292,7 +298,8 @@ class tst_HostileNames : public QObject {
         QFETCH(int, number);
         const TemporaryFolder folder;
         const auto path = folder / "run";
-        kinds_[static_cast<size_t>(number)].write(path);
+        const Kind& kind = kinds_[static_cast<size_t>(number)];
+        kind.write(path);
         QElapsedTimer timer;
         timer.start();
         const auto trace = test::loadWithinBounds(path);
@@ -305,6 +312,7 @@ class tst_HostileNames : public QObject {
             whole.gpus.size(), whole.streams.size(), whole.counters.size(), whole.tracks.size());
         QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
         QVERIFY(!whole.tracks.empty());
+        QVERIFY(static_cast<int>(whole.threads.size()) >= kind.threads);
     }
 
   private:

@@ -56,7 +56,7 @@ void describe(const XplaneReader& reader, const std::string& host, JsonGiving& g
     constexpr int64_t leastSince1970 = int64_t{1'000'000'000} * 1'000'000'000;
     TraceDescription& trace = giving.builder.description();
     trace.producer = "the profiler of JAX or TensorFlow";
-    trace.facts.edit().host = host;
+    trace.facts.host = host;
     if (giving.zeroNs > leastSince1970)
         trace.startUtcNs = giving.zeroNs;
     else if (reader.beganNs() > leastSince1970 &&
@@ -64,7 +64,8 @@ void describe(const XplaneReader& reader, const std::string& host, JsonGiving& g
         trace.startUtcNs = reader.beganNs() + giving.zeroNs;
     describeGpus(reader, giving.builder);
     const uint32_t process = giving.identities.mainProcess();
-    if (process != noIndex && !host.empty()) giving.builder.processes()[process].facts.edit().host = host;
+    if (process != noIndex && !host.empty())
+        giving.builder.processes()[process].facts.edit().host = host;
 }
 
 }  // namespace
