@@ -13,6 +13,7 @@
 //   equal
 //                   ones were made from one place, by one way there; of several programs those of
 //                   the one that makes the most
+//   FAULT_SHOW      1: the stack of the first call that fails is written to stderr, for addr2line
 //   FAULT_COUNT     a file to which a line is added at exit: how many calls there were
 //
 // What comes before `main` does not count: there nobody of ours could say a word. Nor does what is
@@ -62,7 +63,7 @@ char objects[256] = "";
 std::atomic<long> calls{0};
 /// Of each call, where it came from; of what is beyond nobody knows.
 std::array<std::atomic<uint64_t>, size_t{1} << 18> stacks;
-bool keepsStacks = false;
+bool keepsStacks = false, showsFailure = false;
 /// While this library itself asks the loader, which may allocate.
 thread_local bool isAsking __attribute__((tls_model("initial-exec"))) = false;
 
@@ -151,6 +152,14 @@ void keepStack(long number) {
     stacks[static_cast<size_t>(number - 1)] = hash;
 }
 
+void showStack() {
+    std::array<void*, 64> frames;
+    isAsking = true;
+    const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+    ::backtrace_symbols_fd(frames.data(), depth, STDERR_FILENO);
+    isAsking = false;
+}
+
 bool isThreadAsked() {
     return !isOfOthers || ::syscall(SYS_gettid) != ::getpid();
 }
@@ -161,6 +170,7 @@ bool fails(Kind called, void* caller, int error) {
     const long number = ++calls;
     keepStack(number);
     if (failing <= 0 || number < failing || (number > failing && !goesOn)) return false;
+    if (showsFailure && number == failing) showStack();
     errno = error;
     return true;
 }
@@ -171,6 +181,7 @@ void begin() {
     goesOn = environment("FAULT_REST") == "1";
     isOfOthers = environment("FAULT_THREADS") == "others";
     keepsStacks = !environment("FAULT_STACKS").empty();
+    showsFailure = environment("FAULT_SHOW") == "1";
     std::strncpy(objects, environment("FAULT_OBJECT").data(), sizeof objects - 1);
     for (size_t each = 1; each < kindNames.size(); ++each)
         if (kindNames[each] == environment("FAULT_KIND")) kind = static_cast<Kind>(each);
