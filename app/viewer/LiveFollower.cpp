@@ -4,13 +4,13 @@
 #include <time.h>
 
 #include <QMetaObject>
-#include <QThreadPool>
 #include <algorithm>
 #include <utility>
 
 #include "model/index/openTrace.h"
 #include "model/live/TraceMirror.h"
 #include "model/load/loadTrace.h"
+#include "views/jobs/freedElsewhere.h"
 #include "views/text/toQString.h"
 
 namespace lanescope::viewer {
@@ -31,16 +31,6 @@ std::chrono::nanoseconds processCpuTime() {
     timespec now{};
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
-
-/// The same trace, which goes away on a thread of the pool: to free one of some gigabytes takes
-/// longer than a frame, and who drops it last is mostly the GUI.
-TracePtr freedInBackground(TracePtr trace) {
-    const Trace* const plain = trace.get();
-    return {plain, [owner = std::move(trace)](const Trace*) mutable {
-                QThreadPool* const pool = QThreadPool::globalInstance();
-                if (pool) pool->start([last = std::move(owner)] {});
-            }};
 }
 
 }  // namespace
@@ -137,7 +127,7 @@ bool LiveFollower::refresh(TraceMirror& mirror) {
     if (*rows > 0 || !hasShown_) {
         auto trace = loadOpenTrace(mirror.descriptor(), live_.finished,
                                    [this](double, std::string_view) { return !isStopping(); });
-        if (trace) tell(&LiveFollower::refreshed, freedInBackground(std::move(*trace)));
+        if (trace) tell(&LiveFollower::refreshed, views::freedElsewhere(std::move(*trace)));
         hasShown_ = hasShown_ || trace.has_value();
     }
     // Twice in a row: between the last name and the lock there is a moment without either.

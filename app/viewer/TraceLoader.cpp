@@ -5,12 +5,14 @@
 #include <QMetaObject>
 #include <QPointer>
 #include <QThreadPool>
+#include <new>
 #include <system_error>
 #include <utility>
 
 #include "model/index/openTrace.h"
 #include "model/merge/mergeFiles.h"
 #include "model/merge/rankFiles.h"
+#include "views/jobs/Courier.h"
 #include "views/jobs/freedElsewhere.h"
 #include "views/text/toQString.h"
 
@@ -59,10 +61,16 @@ void TraceLoader::start() {
             },
             Qt::QueuedConnection);
     };
+    // Whatever fails in there, this can be said: it is made by now.
+    auto result = std::make_shared<Result<TracePtr>>(
+        fail("There is not enough memory to open {}.", paths_.front().string()));
+    auto* const courier = new views::Courier([guard = QPointer<TraceLoader>(this), result] {
+        if (guard) guard->finish(*result);
+    });
     // A thread more than the pool has for short jobs, which it gets back at the end.
     QThreadPool* pool = QThreadPool::globalInstance();
     pool->releaseThread();
-    pool->start([post, pool, paths = paths_, isCancelled = isCancelled_] {
+    pool->start([post, pool, courier, result, paths = paths_, isCancelled = isCancelled_] {
         const LoadProgress progress = [&](double fraction, std::string_view what) {
             if (isCancelled->load()) return false;
             post([fraction, text = views::toQString(what)](TraceLoader& loader) {
@@ -70,11 +78,14 @@ void TraceLoader::start() {
             });
             return true;
         };
-        // What was cancelled is also freed here, not on the thread of the user.
-        auto result = std::make_shared<Result<TracePtr>>(open(paths, progress));
-        if (*result) *result = views::freedElsewhere(std::move(**result));
-        if (!isCancelled->load())
-            post([result = std::move(result)](TraceLoader& loader) { loader.finish(*result); });
+        try {
+            // What was cancelled is also freed here, not on the thread of the user.
+            Result<TracePtr> opened = open(paths, progress);
+            if (opened) opened = views::freedElsewhere(std::move(*opened));
+            *result = std::move(opened);
+        } catch (const std::bad_alloc&) {
+        }
+        courier->send();
         pool->reserveThread();
     });
 }

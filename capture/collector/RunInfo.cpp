@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "model/format/AtomicFile.h"
+#include "model/format/JsonText.h"
 
 namespace lanescope::capture {
 
@@ -19,35 +20,39 @@ using nlohmann::json;
 /// More than any run's facts need; a longer file is not ours.
 constexpr std::streamsize maximumFileBytes = 16 << 20;
 
-json toJson(const Machine& machine) {
-    json gpus = json::array();
+void write(JsonText& text, const Machine& machine) {
+    text.object("machine")
+        .member("driverVersion", machine.driverVersion)
+        .member("cudaVersion", machine.cudaVersion)
+        .list("gpus");
     for (const MachineGpu& gpu : machine.gpus)
-        gpus.push_back({{"index", gpu.index},
-                        {"name", gpu.name},
-                        {"uuid", gpu.uuid},
-                        {"busLocation", gpu.busLocation},
-                        {"memoryBytes", gpu.memoryBytes},
-                        {"computeMajor", gpu.computeMajor},
-                        {"computeMinor", gpu.computeMinor},
-                        {"pcieGeneration", gpu.pcieGeneration},
-                        {"pcieWidth", gpu.pcieWidth},
-                        {"nvlinkCount", gpu.nvlinkCount},
-                        {"nvlinkBytesPerSecond", gpu.nvlinkBytesPerSecond},
-                        {"memoryClockMhz", gpu.memoryClockMhz},
-                        {"memoryBusBits", gpu.memoryBusBits},
-                        {"cpus", gpu.cpus},
-                        {"numaNode", gpu.numaNode}});
-    json links = json::array();
+        text.object()
+            .member("index", gpu.index)
+            .member("name", gpu.name)
+            .member("uuid", gpu.uuid)
+            .member("busLocation", gpu.busLocation)
+            .member("memoryBytes", gpu.memoryBytes)
+            .member("computeMajor", gpu.computeMajor)
+            .member("computeMinor", gpu.computeMinor)
+            .member("pcieGeneration", gpu.pcieGeneration)
+            .member("pcieWidth", gpu.pcieWidth)
+            .member("nvlinkCount", gpu.nvlinkCount)
+            .member("nvlinkBytesPerSecond", gpu.nvlinkBytesPerSecond)
+            .member("memoryClockMhz", gpu.memoryClockMhz)
+            .member("memoryBusBits", gpu.memoryBusBits)
+            .member("cpus", gpu.cpus)
+            .member("numaNode", gpu.numaNode)
+            .end();
+    text.end().list("links");
     for (const MachineLink& link : machine.links)
-        links.push_back({{"gpu", link.gpu},
-                         {"peer", link.peer},
-                         {"nvlinkCount", link.nvlinkCount},
-                         {"connection", link.connection},
-                         {"abbreviation", link.abbreviation}});
-    return {{"driverVersion", machine.driverVersion},
-            {"cudaVersion", machine.cudaVersion},
-            {"gpus", std::move(gpus)},
-            {"links", std::move(links)}};
+        text.object()
+            .member("gpu", link.gpu)
+            .member("peer", link.peer)
+            .member("nvlinkCount", link.nvlinkCount)
+            .member("connection", link.connection)
+            .member("abbreviation", link.abbreviation)
+            .end();
+    text.end().end();
 }
 
 template <class T>
@@ -69,12 +74,14 @@ json arrayOf(const json& object, const char* key) {
     return found != object.end() && found->is_array() ? *found : json::array();
 }
 
-json toJson(const HostFacts& facts) {
-    return {{"operatingSystem", facts.operatingSystem},
-            {"kernel", facts.kernel},
-            {"cpu", facts.cpu},
-            {"cpuCount", facts.cpuCount},
-            {"memoryBytes", facts.memoryBytes}};
+void write(JsonText& text, const HostFacts& facts) {
+    text.object("hostFacts")
+        .member("operatingSystem", facts.operatingSystem)
+        .member("kernel", facts.kernel)
+        .member("cpu", facts.cpu)
+        .member("cpuCount", facts.cpuCount)
+        .member("memoryBytes", facts.memoryBytes)
+        .end();
 }
 
 HostFacts hostFactsFrom(const json& object) {
@@ -127,21 +134,25 @@ Machine machineFrom(const json& object) {
 }  // namespace
 
 Result<void> RunInfo::save(const std::filesystem::path& path) const {
-    const json object{{"startRealtimeNs", startRealtimeNs},
-                      {"startMonotonicNs", startMonotonicNs},
-                      {"commandLine", commandLine},
-                      {"workingDirectory", workingDirectory},
-                      {"homeDirectory", homeDirectory},
-                      {"host", host},
-                      {"version", version},
-                      {"options", options},
-                      {"recordsCuda", recordsCuda},
-                      {"rank", rank},
-                      {"worldSize", worldSize},
-                      {"hostFacts", toJson(hostFacts)},
-                      {"machine", toJson(machine)}};
-    const std::string text = object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-    return writeAtomically(path, text);
+    JsonText text;
+    text.object()
+        .member("startRealtimeNs", startRealtimeNs)
+        .member("startMonotonicNs", startMonotonicNs)
+        .list("commandLine");
+    for (const std::string& word : commandLine) text.item(word);
+    text.end()
+        .member("workingDirectory", workingDirectory)
+        .member("homeDirectory", homeDirectory)
+        .member("host", host)
+        .member("version", version)
+        .member("options", options)
+        .member("recordsCuda", recordsCuda)
+        .member("rank", rank)
+        .member("worldSize", worldSize);
+    write(text, hostFacts);
+    write(text, machine);
+    text.end();
+    return writeAtomically(path, text.text() + "\n");
 }
 
 Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {

@@ -78,7 +78,13 @@ void askForMachine(Collector& collector, RunInfo info, const RunFolder& folder) 
     std::promise<Machine> promise;
     std::future<Machine> answer = promise.get_future();
     std::thread([promise = std::move(promise)]() mutable {
-        promise.set_value(queryMachine());
+        Machine machine;
+        try {
+            machine = queryMachine();
+        } catch (const std::exception&) {
+            // Without memory nobody knows it; the program goes on.
+        }
+        promise.set_value(std::move(machine));
     }).detach();
     if (answer.wait_for(machinePatience) != std::future_status::ready) return;
     info.machine = answer.get();

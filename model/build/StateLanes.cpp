@@ -134,28 +134,20 @@ StateNames::StateNames(Trace& trace) {
                 trace.strings.intern(stateText(static_cast<ThreadState>(state), isMixed));
 }
 
-std::vector<StateLanes> collectStateLanes(const Trace& trace, const StateNames& names,
-                                          StringIndex busy, const std::stop_token& stop) {
-    if (trace.cpuStates.size() == 0) return {};
-    std::vector<StateLanes> lanes(trace.threads.size());
-    std::vector<StateWork> work;
-    work.reserve(trace.threads.size());
-    for (size_t thread = 0; thread < trace.threads.size(); ++thread)
-        work.emplace_back(trace.memory.get());
-    for (uint32_t row = 0; row < trace.cpuStates.size() && !isStopped(stop, row); ++row)
-        take(trace, row, names, busy, work[trace.cpuStates.thread[row]]);
-    for (size_t thread = 0; thread < work.size(); ++thread) {
-        StateWork& from = work[thread];
-        StateLanes& into = lanes[thread];
-        into.isWorthShowing = from.hasStack || from.ranNs >= shortestWorkNs;
-        into.states = from.states.build();
-        for (Lane& lane : from.calls.build()) into.states.push_back(std::move(lane));
-        into.droppedCalls = from.states.droppedCount() + from.calls.droppedCount();
-        into.stacks = from.flame.build();
-        into.droppedFrames = from.flame.droppedCount();
-        into.running = from.running.build();
-        if (into.running.size() > 1) into.running.resize(1);
-    }
+StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const StateNames& names,
+                      StringIndex busy, const std::stop_token& stop) {
+    StateWork work(trace.memory.get());
+    for (const uint32_t row : rows)
+        if (!isStopped(stop, row)) take(trace, row, names, busy, work);
+    StateLanes lanes;
+    lanes.isWorthShowing = work.hasStack || work.ranNs >= shortestWorkNs;
+    lanes.states = work.states.build();
+    for (Lane& lane : work.calls.build()) lanes.states.push_back(std::move(lane));
+    lanes.droppedCalls = work.states.droppedCount() + work.calls.droppedCount();
+    lanes.stacks = work.flame.build();
+    lanes.droppedFrames = work.flame.droppedCount();
+    lanes.running = work.running.build();
+    if (lanes.running.size() > 1) lanes.running.resize(1);
     return lanes;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/build/RowsByOwner.h"
 #include "model/trace/categories.h"
 #include "model/trace/isStopped.h"
 #include "model/trace/rangeDomains.h"
@@ -22,6 +23,7 @@ struct DomainWork {
     uint32_t count = 0;
 };
 
+/// What one thread did, while it is dealt out to lanes.
 struct ThreadWork {
     explicit ThreadWork(LargeMemory* memory) : calls(Packing::Nested, memory) {}
 
@@ -30,42 +32,61 @@ struct ThreadWork {
     uint64_t count = 0;
 };
 
-void collectCalls(const Trace& trace, std::vector<ThreadWork>& threads,
-                  const std::stop_token& stop) {
-    std::vector<SliceCategory> category(trace.strings.size());
-    std::vector<bool> isKnown(trace.strings.size());
-    const ApiTable& calls = trace.apiCalls;
-    for (uint32_t row = 0; row < calls.size() && !isStopped(stop, row); ++row) {
-        const StringIndex name = calls.name[row];
-        if (!isKnown[name]) {
-            category[name] = apiCategory(trace.strings.at(name));
-            isKnown[name] = true;
-        }
-        ThreadWork& thread = threads[calls.thread[row]];
-        thread.calls.add(calls.startNs[row], calls.endNs[row], name, EventRef(EventKind::Api, row),
-                         category[name]);
-        ++thread.count;
+/// Takes the calls and ranges of a thread at a time: what is being made takes far more memory than
+/// what comes of it, and a file may name many threads.
+class ThreadCollector {
+  public:
+    ThreadCollector(const Trace& trace, const std::stop_token& stop)
+        : trace_(trace),
+          stop_(stop),
+          calls_(trace.apiCalls.thread, trace.threads.size(), stop),
+          ranges_(trace.nvtx.thread, trace.threads.size(), stop),
+          category_(trace.strings.size()),
+          isKnown_(trace.strings.size()),
+          isNccl_(trace.nvtx.size()) {
+        for (const uint32_t row : trace.nccl.nvtx) isNccl_[row] = true;
     }
-}
 
-void collectRanges(const Trace& trace, std::vector<ThreadWork>& threads,
-                   const std::stop_token& stop) {
-    const NvtxTable& nvtx = trace.nvtx;
-    std::vector<bool> isNccl(nvtx.size());
-    for (const uint32_t row : trace.nccl.nvtx) isNccl[row] = true;
-    for (uint32_t row = 0; row < nvtx.size() && !isStopped(stop, row); ++row) {
-        ThreadWork& thread = threads[nvtx.thread[row]];
+    ThreadWork workOf(uint32_t thread) {
+        ThreadWork work(trace_.memory.get());
+        for (const uint32_t row : calls_.of(thread))
+            if (!isStopped(stop_, row)) takeCall(row, work);
+        for (const uint32_t row : ranges_.of(thread))
+            if (!isStopped(stop_, row)) takeRange(row, work);
+        return work;
+    }
+
+  private:
+    void takeCall(uint32_t row, ThreadWork& work) {
+        const ApiTable& calls = trace_.apiCalls;
+        const StringIndex name = calls.name[row];
+        if (!isKnown_[name]) {
+            category_[name] = apiCategory(trace_.strings.at(name));
+            isKnown_[name] = true;
+        }
+        work.calls.add(calls.startNs[row], calls.endNs[row], name, EventRef(EventKind::Api, row),
+                       category_[name]);
+        ++work.count;
+    }
+    void takeRange(uint32_t row, ThreadWork& work) {
+        const NvtxTable& nvtx = trace_.nvtx;
         DomainWork& domain =
-            thread.domains.try_emplace(nvtx.domain[row], trace.memory.get()).first->second;
+            work.domains.try_emplace(nvtx.domain[row], trace_.memory.get()).first->second;
         LaneBuilder& builder =
             nvtx.style[row] == NvtxStyle::StartEnd ? domain.loose : domain.nested;
         builder.add(nvtx.startNs[row], nvtx.endNs[row], nvtx.text[row],
                     EventRef(EventKind::Nvtx, row),
-                    isNccl[row] ? SliceCategory::NcclCall : SliceCategory::Nvtx);
+                    isNccl_[row] ? SliceCategory::NcclCall : SliceCategory::Nvtx);
         ++domain.count;
-        ++thread.count;
+        ++work.count;
     }
-}
+
+    const Trace& trace_;
+    const std::stop_token& stop_;
+    RowsByOwner calls_, ranges_;
+    std::vector<SliceCategory> category_;  ///< By name.
+    std::vector<bool> isKnown_, isNccl_;
+};
 
 /// What the program says of itself stands above the code that it ran.
 int placeOf(std::string_view domain) {
@@ -82,7 +103,7 @@ DomainLanes lanesOf(StringIndex domain, DomainWork& work) {
     return lanes;
 }
 
-ThreadLanes lanesOf(const Trace& trace, ThreadWork work, StateLanes states, StringIndex busy,
+ThreadLanes lanesOf(const Trace& trace, ThreadWork work, Rare<StateLanes> states, StringIndex busy,
                     const std::stop_token& stop) {
     ThreadLanes lanes;
     lanes.count = work.count;
@@ -106,8 +127,8 @@ ThreadLanes lanesOf(const Trace& trace, ThreadWork work, StateLanes states, Stri
     else if (!lanes.domains.empty())
         for (const Lane& lane : lanes.domains.back().lanes) all.push_back(&lane);
     // Of a thread that called nothing it shows when it ran.
-    if (lanes.count == 0 && !lanes.states.running.empty())
-        lanes.busy = std::move(lanes.states.running);
+    if (lanes.count == 0 && !lanes.states->running.empty())
+        lanes.busy = std::move(lanes.states.edit().running);
     else
         lanes.busy.push_back(unionOf(all, busy, SliceCategory::Busy, stop));
     return lanes;
@@ -117,19 +138,16 @@ ThreadLanes lanesOf(const Trace& trace, ThreadWork work, StateLanes states, Stri
 
 std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names,
                                             StringIndex busy, const std::stop_token& stop) {
-    std::vector<ThreadWork> work;
-    work.reserve(trace.threads.size());
-    for (size_t thread = 0; thread < trace.threads.size(); ++thread)
-        work.emplace_back(trace.memory.get());
-    collectCalls(trace, work, stop);
-    collectRanges(trace, work, stop);
+    ThreadCollector collector(trace, stop);
+    const RowsByOwner states(trace.cpuStates.thread, trace.threads.size(), stop);
     std::vector<ThreadLanes> lanes;
-    lanes.reserve(work.size());
-    std::vector<StateLanes> states = collectStateLanes(trace, names, busy, stop);
-    states.resize(work.size());
-    for (size_t thread = 0; thread < work.size(); ++thread)
-        lanes.push_back(
-            lanesOf(trace, std::move(work[thread]), std::move(states[thread]), busy, stop));
+    lanes.reserve(trace.threads.size());
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+        Rare<StateLanes> ofStates;
+        if (const auto rows = states.of(thread); !rows.empty())
+            ofStates = stateLanes(trace, rows, names, busy, stop);
+        lanes.push_back(lanesOf(trace, collector.workOf(thread), std::move(ofStates), busy, stop));
+    }
     return lanes;
 }
 

@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <stop_token>
 #include <vector>
 
 #include "model/build/LaneBuilder.h"
 #include "model/format/threadStates.h"
 #include "model/trace/Trace.h"
+#include "model/values/Rare.h"
 
 namespace lanescope {
 
@@ -34,7 +36,7 @@ struct ThreadLanes {
         domains;  ///< The default one first, then by number of ranges, code last.
     std::vector<Lane> calls;
     uint32_t droppedCalls = 0;
-    StateLanes states;
+    Rare<StateLanes> states;
     uint64_t count = 0;  ///< Of calls and ranges.
     /// When the thread was in the CUDA API; when in a range of its last domain, if it made no
     /// calls; when it ran, if it called nothing. One lane.
@@ -53,14 +55,14 @@ class StateNames {
     std::array<StringIndex, threadStateCount * 2> names_{};
 };
 
-/// The states of all threads; see `StateLanes`. None where nobody looked at any. O(rows, and frames
-/// of their stacks).
-std::vector<StateLanes> collectStateLanes(const Trace& trace, const StateNames& names,
-                                          StringIndex busy, const std::stop_token& stop);
+/// The states of a thread; `rows` are its own of `Trace::cpuStates`. Not all if stopped. O(rows,
+/// and frames of their stacks).
+StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const StateNames& names,
+                      StringIndex busy, const std::stop_token& stop);
 
-/// Deals API calls, NVTX ranges and states out to lanes of their threads. `busy` is what to call
-/// the slices of `ThreadLanes::busy`. Changes nothing of the trace. O(n). Stopped, it leaves events
-/// out.
+/// Deals API calls, NVTX ranges and states out to lanes of their threads, one after the other.
+/// `busy` is what to call the slices of `ThreadLanes::busy`. Changes nothing of the trace. O(n).
+/// Stopped, it leaves events out.
 std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names,
                                             StringIndex busy, const std::stop_token& stop);
 

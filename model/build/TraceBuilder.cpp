@@ -20,7 +20,12 @@ constexpr size_t maxProcesses = 1 << 16;
 constexpr size_t maxThreads = 1 << 16;
 constexpr size_t maxStreams = 1 << 14;
 constexpr size_t maxGpus = 1 << 10;
+constexpr size_t maxCounters = 1 << 16;
 constexpr uint32_t maxStacks = 1u << 26;
+// What each of them takes in the end, with its tracks and lanes, as measured; and of the memory
+// that opening a file may take, 32 MiB and 16 times its size, what they may have.
+constexpr size_t processBytes = 800, threadBytes = 1000, streamBytes = 700, counterBytes = 1300;
+constexpr uint64_t leastNameRoom = uint64_t{24} << 20, nameRoomPerByte = 10;
 // The columns of GPUs of a `MemcpyTable` are as narrow.
 static_assert(maxGpus <= INT16_MAX);
 
@@ -59,7 +64,8 @@ size_t TraceBuilder::StreamHash::operator()(const StreamKey& key) const {
     return static_cast<size_t>(hash);
 }
 
-TraceBuilder::TraceBuilder(std::shared_ptr<LargeMemory> memory) : trace_(new Trace()) {
+TraceBuilder::TraceBuilder(std::shared_ptr<LargeMemory> memory)
+    : trace_(new Trace()), nameRoom_(UINT64_MAX) {
     trace_->memory = std::move(memory);
     trace_->strings = StringTable(this->memory());
     forEachTable(*trace_,
@@ -73,6 +79,21 @@ StringIndex TraceBuilder::intern(std::string_view text) {
 void TraceBuilder::setPath(const std::filesystem::path& path) {
     trace_->path = path;
     trace_->title = path.filename().string();
+}
+
+void TraceBuilder::boundNamesBy(uint64_t fileBytes) {
+    nameRoom_ = leastNameRoom + nameRoomPerByte * std::min(fileBytes, uint64_t{1} << 48);
+}
+
+bool TraceBuilder::hasRoomFor(size_t bytes) {
+    if (nameRoom_ < bytes) return false;
+    nameRoom_ -= bytes;
+    return true;
+}
+
+size_t TraceBuilder::mostCounters() const {
+    return std::min<uint64_t>(maxCounters - std::min(maxCounters, trace_->counters.size()),
+                              nameRoom_ / counterBytes);
 }
 
 uint32_t TraceBuilder::gpu(int64_t id) {
@@ -89,7 +110,7 @@ uint32_t TraceBuilder::process(int64_t globalPid) {
     if (lastProcess_.first == id && lastProcess_.second != noIndex) return lastProcess_.second;
     auto found = processes_.find(id);
     if (found == processes_.end()) {
-        if (trace_->processes.size() >= maxProcesses) return noIndex;
+        if (trace_->processes.size() >= maxProcesses || !hasRoomFor(processBytes)) return noIndex;
         Process& process = trace_->processes.emplace_back();
         process.globalPid = id;
         process.pid = processIdOf(id);
@@ -105,7 +126,8 @@ uint32_t TraceBuilder::thread(int64_t globalTid) {
     auto found = threads_.find(globalTid);
     if (found == threads_.end()) {
         const uint32_t owner = process(globalTid);
-        if (owner == noIndex || trace_->threads.size() >= maxThreads) return noIndex;
+        if (owner == noIndex || trace_->threads.size() >= maxThreads || !hasRoomFor(threadBytes))
+            return noIndex;
         Thread& thread = trace_->threads.emplace_back();
         thread.globalTid = globalTid;
         thread.tid = threadIdOf(globalTid);
@@ -122,7 +144,8 @@ uint32_t TraceBuilder::stream(uint32_t process, uint32_t gpu, int64_t contextId,
     if (lastStream_.first == key && lastStream_.second != noIndex) return lastStream_.second;
     auto found = streams_.find(key);
     if (found == streams_.end()) {
-        if (!isProcess(process) || !isGpu(gpu) || trace_->streams.size() >= maxStreams)
+        if (!isProcess(process) || !isGpu(gpu) || trace_->streams.size() >= maxStreams ||
+            !hasRoomFor(streamBytes))
             return noIndex;
         trace_->streams.push_back({process, gpu, contextId, streamId, false});
         const auto index = static_cast<uint32_t>(trace_->streams.size() - 1);
@@ -211,7 +234,7 @@ void TraceBuilder::counter(CounterSeries series) {
     series.name = shown(series.name);
     const bool isPlace = (series.gpu == noIndex || isGpu(series.gpu)) &&
                          (series.process == noIndex || isProcess(series.process));
-    if (isPlace)
+    if (isPlace && mostCounters() > 0 && hasRoomFor(counterBytes))
         trace_->counters.push_back(std::move(series));
     else
         skip(kinds::CounterSample::plural, series.size());

@@ -64,7 +64,15 @@ class TraceBuilder {
     std::string_view text(StringIndex index) const { return trace_->strings.at(index); }
 
     // Who events are of: found, or added if it is named for the first time. Each is `noIndex` once
-    // there are more than any real machine has.
+    // there are more than any real machine has, or more than a file of its size tells of.
+
+    /// Lets what a file of so many bytes names take no more memory than its share of what opening
+    /// it may take. Whoever records a process or a counter says more of it than its name, so only
+    /// files that are made to name as many as they can come to that. Without it there is no bound
+    /// but the number.
+    void boundNamesBy(uint64_t fileBytes);
+    /// How many counters the trace still takes.
+    size_t mostCounters() const;
 
     /// A GPU by the number that it is called by.
     uint32_t gpu(int64_t id);
@@ -147,6 +155,8 @@ class TraceBuilder {
     bool isGpu(uint32_t index) const { return index < trace_->gpus.size(); }
     void eventCall(const EventCallRow& row, EventCallTable& table);
     void giveNames();
+    /// Whether there is memory for one more; then it is taken.
+    bool hasRoomFor(size_t bytes);
     void countTheUncounted();
 
     std::shared_ptr<Trace> trace_;
@@ -157,6 +167,7 @@ class TraceBuilder {
     std::pair<StreamKey, uint32_t> lastStream_{{}, noIndex};
     MixedMap<int64_t, std::string> processNames_, threadNames_;
     SkipTally skipped_;
+    uint64_t nameRoom_;  ///< Bytes that is left for what is named.
 };
 
 template <kinds::Recorded Kind>

@@ -8,6 +8,7 @@
 
 #include "model/build/GpuLanes.h"
 #include "model/build/ThreadLanes.h"
+#include "model/build/TrackSources.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -15,26 +16,26 @@ namespace lanescope {
 // The steps of `buildTracks`.
 
 /// Appends the tracks of all GPUs that did something.
-void addGpuTracks(Trace& trace, GpuLanes work, const std::stop_token& stop);
+void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work,
+                  const std::stop_token& stop);
 /// Appends the tracks of all processes with a thread that did something; `work` by thread, `busy`
 /// is what to call slices that sum up others.
-void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex busy,
-                      const std::stop_token& stop);
+void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<ThreadLanes> work,
+                      StringIndex busy, const std::stop_token& stop);
 
 /// Appends the track of the counters that are of no process and no GPU, if there are any.
-void addHostTracks(Trace& trace);
+void addHostTracks(Trace& trace, const TrackSources& sources);
 
 /// Appends the counters of a GPU, or those of a process that are no GPU's, as one folded group: its
 /// first one, which it shows while it is folded, says how busy the GPU is; then memory, the sums of
 /// its NVLinks and what follows from copies and collectives. Single links and everything else are
 /// folded once more.
-void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent);
+void addCounterTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner,
+                      uint32_t parent);
 /// Appends a track for each kind of events that has tracks of its own and happened to this GPU or
-/// process: `kind` is `GpuEvents` or `ProcessEvents`.
-void addEventTracks(Trace& trace, TrackKind kind, uint32_t subject, uint32_t parent);
-/// Whether the above have anything to append.
-bool gpuHasOtherTracks(const Trace& trace, uint32_t gpu);
-bool processHasOtherTracks(const Trace& trace, uint32_t process);
+/// process.
+void addEventTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner,
+                    uint32_t parent);
 /// Says in each track when nothing was recorded that could stand there, and when something of it
 /// was lost.
 void markUnrecorded(Trace& trace);

@@ -17,6 +17,8 @@ namespace lanescope {
 
 namespace {
 
+/// No process uses all GPUs of many hosts; a file may say so.
+constexpr size_t mostCounters = size_t{1} << 14;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// What one counter of memory sums up.
@@ -105,10 +107,20 @@ class MemoryBuilder {
     }
 
   private:
-    GrowingCounter& counterFor(Use use, uint32_t process, uint32_t gpu) {
+    /// Null if there are too many.
+    GrowingCounter* counterFor(Use use, uint32_t process, uint32_t gpu) {
         const bool isOfGpu = use == Use::Device || use == Use::Pools;
         const CounterKey key{isOfGpu ? gpu : noIndex, process, use};
-        return counters_.try_emplace(key, trace_.memory.get()).first->second;
+        const auto found = counters_.find(key);
+        if (found != counters_.end()) return &found->second;
+        if (counters_.size() < mostCounters)
+            return &counters_.try_emplace(key, trace_.memory.get()).first->second;
+        ++uncounted_;
+        return nullptr;
+    }
+    void change(Use use, uint32_t process, uint32_t gpu, int64_t timeNs, double by) {
+        if (GrowingCounter* const counter = counterFor(use, process, gpu))
+            counter->change(timeNs, by);
     }
 
     void takeAllocation(uint32_t row) {
@@ -131,8 +143,8 @@ class MemoryBuilder {
         table.isPooled.push_back(events.isPooled[row]);
         table.process.push_back(events.process[row]);
         table.gpu.push_back(events.gpu[row]);
-        counterFor(useOf(events.kind[row]), events.process[row], events.gpu[row])
-            .change(events.timeNs[row], static_cast<double>(events.bytes[row]));
+        change(useOf(events.kind[row]), events.process[row], events.gpu[row], events.timeNs[row],
+               static_cast<double>(events.bytes[row]));
     }
 
     void takeFree(uint32_t row) {
@@ -149,17 +161,17 @@ class MemoryBuilder {
     void end(uint32_t allocation, int64_t timeNs) {
         AllocationTable& table = trace_.allocations;
         table.endNs.set(allocation, std::max(table.startNs[allocation], timeNs));
-        counterFor(useOf(table.kind[allocation]), table.process[allocation], table.gpu[allocation])
-            .change(timeNs, -static_cast<double>(table.bytes[allocation]));
+        change(useOf(table.kind[allocation]), table.process[allocation], table.gpu[allocation],
+               timeNs, -static_cast<double>(table.bytes[allocation]));
     }
 
     void takePool(uint32_t row) {
         const MemoryPoolTable& pools = trace_.memoryPools;
         double& size = poolBytes_[{pools.process[row], pools.address[row]}];
         const auto bytes = static_cast<double>(pools.bytes[row]);
-        GrowingCounter& counter = counterFor(Use::Pools, pools.process[row], pools.gpu[row]);
-        if (bytes != size || counter.timesNs.empty())
-            counter.change(pools.timeNs[row], bytes - size);
+        GrowingCounter* const counter = counterFor(Use::Pools, pools.process[row], pools.gpu[row]);
+        if (counter != nullptr && (bytes != size || counter->timesNs.empty()))
+            counter->change(pools.timeNs[row], bytes - size);
         size = bytes;
     }
 
@@ -203,6 +215,13 @@ class MemoryBuilder {
     }
 
     void noteOdd() {
+        if (uncounted_ > 0)
+            trace_.health.push_back(
+                {Severity::Warning, HealthCode::CounterLeftOut,
+                 fmt::format("Memory in use is shown for {} pairs of a process and a GPU only; {} "
+                             "changes of it are of others.",
+                             formatCount(static_cast<int64_t>(mostCounters)),
+                             formatCount(uncounted_))});
         if (unknownFrees_ > 0)
             trace_.health.push_back(
                 {Severity::Info, HealthCode::FreesUnmatched,
@@ -224,6 +243,7 @@ class MemoryBuilder {
     std::map<CounterKey, GrowingCounter> counters_;
     int64_t unknownFrees_ = 0;
     int64_t lostFrees_ = 0;
+    int64_t uncounted_ = 0;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/build/LanePacker.h"
+#include "model/build/RowsByOwner.h"
 #include "model/build/permute.h"
 #include "model/trace/ExtremesTree.h"
 #include "model/trace/kinds/eventFacts.h"
@@ -29,9 +30,6 @@ struct LaunchedWork {
 
 /// What one thread launched on one stream, in order of the calls; by thread and stream.
 using WorkOfThreads = std::map<std::pair<uint32_t, uint32_t>, LargeVector<LaunchedWork>>;
-
-/// Rows of each thread.
-using RowsOfThreads = std::vector<LargeVector<uint32_t>>;
 
 WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop) {
     WorkOfThreads joined;
@@ -90,13 +88,11 @@ class WorkSpan {
 
 /// Rows of ranges (not marks) by thread, each thread's sorted by start as the table is. Python
 /// functions lie too deep in each other to be looked at on a GPU.
-RowsOfThreads rangesByThread(const Trace& trace) {
-    RowsOfThreads rows(trace.threads.size(), LargeVector<uint32_t>(trace.memory.get()));
-    for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
-        if (trace.nvtx.style[row] != NvtxStyle::Mark &&
-            trace.strings.at(trace.nvtx.domain[row]) != pythonDomain)
-            rows[trace.nvtx.thread[row]].push_back(row);
-    return rows;
+RowsByOwner rangesByThread(const Trace& trace, const std::stop_token& stop) {
+    return {trace.nvtx.thread, trace.threads.size(), stop, [&trace](uint32_t row) {
+                return trace.nvtx.style[row] != NvtxStyle::Mark &&
+                       trace.strings.at(trace.nvtx.domain[row]) != pythonDomain;
+            }};
 }
 
 void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t stream,
@@ -109,7 +105,7 @@ void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t str
 }
 
 /// Projects the ranges of one thread onto one stream; `work` is what it launched there.
-void project(const Trace& trace, const LargeVector<uint32_t>& ranges, uint32_t stream,
+void project(const Trace& trace, std::span<const uint32_t> ranges, uint32_t stream,
              const LargeVector<LaunchedWork>& work, ProjectionTable& table,
              const std::stop_token& stop) {
     const WorkSpan spans(trace, work);
@@ -157,11 +153,11 @@ void sortProjections(const NvtxTable& nvtx, ProjectionTable& table, const std::s
 void buildProjections(Trace& trace, const std::stop_token& stop) {
     auto table = tableIn<ProjectionTable>(trace.memory.get());
     WorkOfThreads works = joinCallsWithWork(trace, stop);
-    const RowsOfThreads ranges = rangesByThread(trace);
+    const RowsByOwner ranges = rangesByThread(trace, stop);
     uint64_t steps = 0;
     for (auto& [place, work] : works) {
         const auto [thread, stream] = place;
-        steps += ranges[thread].size();
+        steps += ranges.of(thread).size();
         if (steps > mostSteps) {
             trace.health.push_back(
                 {Severity::Warning, HealthCode::ProjectionsCut,
@@ -169,7 +165,7 @@ void buildProjections(Trace& trace, const std::stop_token& stop) {
                  "are not shown on the GPU."});
             break;
         }
-        project(trace, ranges[thread], stream, work, table, stop);
+        project(trace, ranges.of(thread), stream, work, table, stop);
         work = LargeVector<LaunchedWork>();
     }
     if (stop.stop_requested()) return;

@@ -41,9 +41,11 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
 void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
                  StringIndex busy, const std::stop_token& stop) {
     trace.tracks.clear();
-    addGpuTracks(trace, std::move(ofGpus), stop);
-    addProcessTracks(trace, std::move(ofThreads), busy, stop);
-    addHostTracks(trace);
+    const TrackSources sources(trace, stop);
+    if (stop.stop_requested()) return;
+    addGpuTracks(trace, sources, std::move(ofGpus), stop);
+    addProcessTracks(trace, sources, std::move(ofThreads), busy, stop);
+    addHostTracks(trace, sources);
     markUnrecorded(trace);
 }
 

@@ -9,7 +9,6 @@
 
 #include "model/build/LaneBuilder.h"
 #include "model/build/TrackBuilding.h"
-#include "model/trace/counterPairs.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/leadingCounter.h"
 #include "model/trace/throttleReasons.h"
@@ -64,12 +63,13 @@ Place placeOf(const CounterSeries& series) {
 
 /// "PID 4242, rank 0, peak 12.3 GiB", "mean 13.3 % over 4.1 s"; whose it is only where that is not
 /// plain.
-std::string subtitleOf(const Trace& trace, const CounterSeries& series) {
+std::string subtitleOf(const Trace& trace, const TrackSources& sources,
+                       const CounterSeries& series) {
     std::string text;
     const bool namesProcess =
         series.gpu != noIndex && series.process != noIndex && trace.processes.size() > 1;
     if (namesProcess) text = processSubtitle(trace.processes[series.process]) + ", ";
-    return text + greatestText(series, trace.timelineRange());
+    return text + greatestText(series, sources.whole());
 }
 
 /// What both directions of a link or device are called together.
@@ -117,30 +117,30 @@ Lane laneOfFlags(Trace& trace, uint32_t counter) {
     return lanes.empty() ? Lane() : std::move(lanes.front());
 }
 
-uint32_t addCounter(Trace& trace, const CounterPairs& pairs, uint32_t counter, uint32_t parent) {
+uint32_t addCounter(Trace& trace, const TrackSources& sources, uint32_t counter, uint32_t parent) {
     const CounterSeries& series = trace.counters[counter];
-    if (const uint32_t lower = pairs.lowerOf[counter]; lower != noIndex) {
+    if (const uint32_t lower = sources.pairs().lowerOf[counter]; lower != noIndex) {
         const uint32_t track = addTrack(
             trace, TrackKind::Counter, counter, static_cast<int32_t>(parent), pairTitle(series),
-            pairSubtitle(series, trace.counters[lower], trace.timelineRange()));
+            pairSubtitle(series, trace.counters[lower], sources.whole()));
         trace.tracks[track].lanes.resize(2);
         return track;
     }
     const bool isFlags = series.unit == CounterUnit::Flags;
     const uint32_t track = addTrack(trace, isFlags ? TrackKind::CounterStates : TrackKind::Counter,
                                     counter, static_cast<int32_t>(parent), titleOf(series),
-                                    isFlags ? "reasons" : subtitleOf(trace, series));
+                                    isFlags ? "reasons" : subtitleOf(trace, sources, series));
     trace.tracks[track].lanes.push_back(isFlags ? laneOfFlags(trace, counter) : Lane());
     return track;
 }
 
 /// The first of `counters`, with the others folded below it.
-void addFolded(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& counters,
+void addFolded(Trace& trace, const TrackSources& sources, const std::vector<uint32_t>& counters,
                uint32_t parent) {
     if (counters.empty()) return;
-    const uint32_t leader = addCounter(trace, pairs, counters.front(), parent);
+    const uint32_t leader = addCounter(trace, sources, counters.front(), parent);
     for (size_t index = 1; index < counters.size(); ++index)
-        addCounter(trace, pairs, counters[index], leader);
+        addCounter(trace, sources, counters[index], leader);
     trace.tracks[leader].isInitiallyFolded = counters.size() > 1;
 }
 
@@ -152,23 +152,23 @@ int linkRank(const CounterSeries& series) {
 
 /// Of each direction, or of both where they share a track, what tells of all links best; below it,
 /// folded, what NVML tells of them and single links.
-void addLinks(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& totals,
+void addLinks(Trace& trace, const TrackSources& sources, const std::vector<uint32_t>& totals,
               const std::vector<uint32_t>& links, uint32_t parent) {
     std::map<std::string, std::vector<uint32_t>> byKey;
     for (const uint32_t total : totals) byKey[trace.counters[total].key].push_back(total);
     for (auto& [key, group] : byKey) {
         const size_t totalCount = group.size();
-        std::set<std::string> sources;
-        for (const uint32_t total : group) sources.insert(trace.counters[total].source);
+        std::set<std::string> samplers;
+        for (const uint32_t total : group) samplers.insert(trace.counters[total].source);
         for (const uint32_t link : links)
-            if (trace.counters[link].key == key && sources.contains(trace.counters[link].source))
+            if (trace.counters[link].key == key && samplers.contains(trace.counters[link].source))
                 group.push_back(link);
         std::stable_sort(group.begin() + static_cast<ptrdiff_t>(totalCount), group.end(),
                          [&trace](uint32_t a, uint32_t b) {
                              return trace.counters[a].link < trace.counters[b].link;
                          });
         const auto first = static_cast<uint32_t>(trace.tracks.size());
-        addFolded(trace, pairs, group, parent);
+        addFolded(trace, sources, group, parent);
         for (size_t index = 1; index < totalCount; ++index)
             trace.tracks[first + index].title +=
                 trace.counters[group[index]].source == "nvml" ? " by NVML" : " by GPM";
@@ -197,21 +197,20 @@ void nameContent(Trace& trace, uint32_t group) {
                (within > 1 ? fmt::format(" and {} more", within - 1) : std::string());
 }
 
-void addGroup(Trace& trace, const CounterPairs& pairs, const std::vector<uint32_t>& counters,
+void addGroup(Trace& trace, const TrackSources& sources, std::span<const uint32_t> counters,
               uint32_t gpu, uint32_t parent, std::string title) {
     if (counters.empty()) return;
     const uint32_t group =
         addFoldedGroup(trace, gpu, static_cast<int32_t>(parent), std::move(title));
-    for (const uint32_t counter : counters) addCounter(trace, pairs, counter, group);
+    for (const uint32_t counter : counters) addCounter(trace, sources, counter, group);
     nameContent(trace, group);
 }
 
-void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
-    const CounterPairs pairs = counterPairs(trace.counters);
+void addGpuCounters(Trace& trace, const TrackSources& sources, std::span<const uint32_t> counters,
+                    uint32_t gpu, uint32_t parent) {
     std::map<Place, std::vector<uint32_t>> places;
-    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
-        if (trace.counters[counter].gpu == gpu && pairs.upperOf[counter] == noIndex)
-            places[placeOf(trace.counters[counter])].push_back(counter);
+    for (const uint32_t counter : counters)
+        places[placeOf(trace.counters[counter])].push_back(counter);
     // Where the links have counters of their own, a second sum of them is one counter more.
     const auto rankOf = [&trace](uint32_t counter) { return linkRank(trace.counters[counter]); };
     std::vector<uint32_t>& totals = places[Place::LinkTotal];
@@ -227,51 +226,44 @@ void addGpuCounters(Trace& trace, uint32_t gpu, uint32_t parent) {
     std::stable_sort(activity.begin(), activity.end(), [&trace](uint32_t a, uint32_t b) {
         return activityRank(trace.counters[a]) < activityRank(trace.counters[b]);
     });
-    addFolded(trace, pairs, activity, parent);
-    for (const uint32_t counter : places[Place::Memory]) addCounter(trace, pairs, counter, parent);
-    addLinks(trace, pairs, totals, places[Place::Link], parent);
+    addFolded(trace, sources, activity, parent);
+    for (const uint32_t counter : places[Place::Memory])
+        addCounter(trace, sources, counter, parent);
+    addLinks(trace, sources, totals, places[Place::Link], parent);
     for (const uint32_t counter : places[Place::Computed])
-        addCounter(trace, pairs, counter, parent);
+        addCounter(trace, sources, counter, parent);
     // Where there is no NVLink, PCIe is the link one looks at.
     std::vector<uint32_t>& rest = places[Place::Other];
     const auto isPcie = [&trace](uint32_t each) {
         return startsWith(trace.counters[each], "pcie.");
     };
-    std::stable_partition(rest.begin(), rest.end(), isPcie);
-    while (totals.empty() && !rest.empty() && isPcie(rest.front())) {
-        addCounter(trace, pairs, rest.front(), parent);
-        rest.erase(rest.begin());
-    }
-    addGroup(trace, pairs, rest, gpu, parent, "More counters");
+    const auto endOfPcie = std::stable_partition(rest.begin(), rest.end(), isPcie);
+    const auto firstFolded = totals.empty() ? endOfPcie : rest.begin();
+    for (auto each = rest.begin(); each != firstFolded; ++each)
+        addCounter(trace, sources, *each, parent);
+    addGroup(trace, sources, std::span(firstFolded, rest.end()), gpu, parent, "More counters");
 }
 
 }  // namespace
 
-void addCounterTracks(Trace& trace, uint32_t gpu, uint32_t process, uint32_t parent) {
-    const CounterPairs pairs = counterPairs(trace.counters);
-    const auto isOwn = [&](uint32_t counter) {
-        const CounterSeries& series = trace.counters[counter];
-        if (pairs.upperOf[counter] != noIndex) return false;
-        return gpu != noIndex ? series.gpu == gpu && placeOf(series) != Place::None
-                              : series.gpu == noIndex && series.process == process;
-    };
-    std::vector<uint32_t> own;
-    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter)
-        if (isOwn(counter)) own.push_back(counter);
-    if (gpu == noIndex) return addGroup(trace, pairs, own, noIndex, parent, "Counters");
-    if (own.empty()) return;
-    const uint32_t group = addFoldedGroup(trace, gpu, static_cast<int32_t>(parent), "Counters");
-    addGpuCounters(trace, gpu, group);
+void addCounterTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner,
+                      uint32_t parent) {
+    const std::span<const uint32_t> own = sources.countersOf(owner);
+    if (owner.gpu == noIndex) return addGroup(trace, sources, own, noIndex, parent, "Counters");
+    const bool isAnyDrawn = std::ranges::any_of(own, [&trace](uint32_t counter) {
+        return placeOf(trace.counters[counter]) != Place::None;
+    });
+    if (!isAnyDrawn) return;
+    const uint32_t group =
+        addFoldedGroup(trace, owner.gpu, static_cast<int32_t>(parent), "Counters");
+    addGpuCounters(trace, sources, own, owner.gpu, group);
     nameContent(trace, group);
 }
 
-void addHostTracks(Trace& trace) {
-    const CounterPairs pairs = counterPairs(trace.counters);
+void addHostTracks(Trace& trace, const TrackSources& sources) {
     std::vector<uint32_t> cores, machine, others;
-    for (uint32_t counter = 0; counter < trace.counters.size(); ++counter) {
+    for (const uint32_t counter : sources.countersOf({})) {
         const CounterSeries& series = trace.counters[counter];
-        if (series.gpu != noIndex || series.process != noIndex) continue;
-        if (pairs.upperOf[counter] != noIndex) continue;
         if (series.key == "cpu.share")
             (series.core >= 0 ? cores : machine).push_back(counter);
         else
@@ -283,12 +275,12 @@ void addHostTracks(Trace& trace) {
         return trace.counters[a].core < trace.counters[b].core;
     });
     if (machine.empty()) {
-        addGroup(trace, pairs, cores, noIndex, host, "Cores");
+        addGroup(trace, sources, cores, noIndex, host, "Cores");
     } else {
         machine.insert(machine.end(), cores.begin(), cores.end());
-        addFolded(trace, pairs, machine, host);
+        addFolded(trace, sources, machine, host);
     }
-    for (const uint32_t counter : others) addCounter(trace, pairs, counter, host);
+    for (const uint32_t counter : others) addCounter(trace, sources, counter, host);
     nameContent(trace, host);
 }
 

@@ -130,7 +130,8 @@ void buildTiles(Trace& trace, unsigned threads, const std::stop_token& stop) {
     Tasks tasks;
     for (Track& track : trace.tracks)
         for (Lane& lane : track.lanes)
-            tasks.emplace_back([&lane, &stop] { lane.tiles = buildLaneTiles(lane, stop); });
+            if (lane.size() >= LaneTiles::leastSlices)
+                tasks.emplace_back([&lane, &stop] { lane.tiles = buildLaneTiles(lane, stop); });
     runTasks(threads, tasks);
 }
 

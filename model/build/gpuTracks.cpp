@@ -111,7 +111,8 @@ std::string projectionTitle(const Trace& trace, const std::vector<Lane>& lanes) 
 
 }  // namespace
 
-void addGpuTracks(Trace& trace, GpuLanes work, const std::stop_token& stop) {
+void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work,
+                  const std::stop_token& stop) {
     std::vector<std::vector<Lane>>& lanes = work.ofStream;
     std::vector<std::vector<Lane>> projections = collectProjections(trace, stop);
 
@@ -122,7 +123,7 @@ void addGpuTracks(Trace& trace, GpuLanes work, const std::stop_token& stop) {
     });
     for (const uint32_t gpu : gpus) {
         const std::vector<StreamRank> streams = streamsOf(trace, gpu, lanes);
-        if (streams.empty() && !gpuHasOtherTracks(trace, gpu)) continue;
+        if (streams.empty() && !sources.hasAny({.gpu = gpu})) continue;
         const uint32_t gpuTrack =
             addTrack(trace, TrackKind::Gpu, gpu, -1, fmt::format("GPU {}", trace.gpus[gpu].id),
                      gpuSubtitle(trace.gpus[gpu]));
@@ -142,8 +143,8 @@ void addGpuTracks(Trace& trace, GpuLanes work, const std::stop_token& stop) {
                          projectionTitle(trace, projections[stream]), "work on the GPU");
             trace.tracks[projected].lanes = std::move(projections[stream]);
         }
-        addEventTracks(trace, TrackKind::GpuEvents, gpu, gpuTrack);
-        addCounterTracks(trace, gpu, noIndex, gpuTrack);
+        addEventTracks(trace, sources, {.gpu = gpu}, gpuTrack);
+        addCounterTracks(trace, sources, {.gpu = gpu}, gpuTrack);
         trace.tracks[gpuTrack].lanes.push_back(std::move(work.busyOfGpu[gpu]));
     }
 }

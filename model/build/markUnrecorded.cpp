@@ -125,16 +125,16 @@ void markUnrecorded(Trace& trace) {
     if (!areThereAny) return;
     for (Track& track : trace.tracks) {
         const std::set<uint32_t> processes = processesOf(trace, track);
-        Ranges lossy;
+        Ranges common, lossy;
         bool isFirst = true;
         for (const uint32_t process : processes) {
-            track.unrecorded =
-                isFirst ? unrecorded[process] : intersection(track.unrecorded, unrecorded[process]);
+            common = isFirst ? unrecorded[process] : intersection(common, unrecorded[process]);
             isFirst = false;
             for (const Gap& gap : trace.processes[process].gaps)
                 if (concerns(gap.what, track.kind)) lossy.push_back(gap.range);
         }
-        track.lossy = united(std::move(lossy));
+        if (!common.empty()) track.unrecorded = std::move(common);
+        if (!lossy.empty()) track.lossy = united(std::move(lossy));
     }
 }
 

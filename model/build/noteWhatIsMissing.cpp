@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "model/values/formatTable.h"
 
@@ -37,10 +38,12 @@ bool isNoted(std::span<const HealthNote> health, HealthCode code) {
                        [code](const HealthNote& note) { return note.code == code; });
 }
 
-bool isNoted(std::span<const HealthNote> health, HealthCode code, int64_t globalPid) {
-    return std::any_of(health.begin(), health.end(), [&](const HealthNote& note) {
-        return note.code == code && note.globalPid == globalPid;
-    });
+/// The processes of which it is noted.
+std::set<int64_t> processesNoted(std::span<const HealthNote> health, HealthCode code) {
+    std::set<int64_t> processes;
+    for (const HealthNote& note : health)
+        if (note.code == code && note.globalPid) processes.insert(*note.globalPid);
+    return processes;
 }
 
 }  // namespace
@@ -57,9 +60,9 @@ void noteWhatIsMissing(std::span<const EventCount> counts, std::span<const Proce
                    "or NVTX range, but what is listed as not shown."
                  : "This trace holds no events: no CUDA work, API call or NVTX range "
                    "was recorded."});
+    const std::set<int64_t> noted = processesNoted(health, HealthCode::ProcessEndedAbnormally);
     for (const Process& process : processes)
-        if (process.endedAbnormally &&
-            !isNoted(health, HealthCode::ProcessEndedAbnormally, process.globalPid))
+        if (process.endedAbnormally && !noted.contains(process.globalPid))
             health.push_back({Severity::Warning, HealthCode::ProcessEndedAbnormally,
                               fmt::format("Process {} ended abnormally: the last of its events may "
                                           "be missing.",

@@ -59,7 +59,7 @@ void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolde
         trace.tracks[track].lanes = std::move(work.calls);
         noteDropped(trace, track, work.droppedCalls);
     }
-    addStateTracks(trace, thread, own, work.states);
+    if (work.states.isThere()) addStateTracks(trace, thread, own, work.states.edit());
     trace.tracks[threadTrack].lanes = std::move(work.busy);
 }
 
@@ -78,16 +78,16 @@ std::vector<uint32_t> orderedProcesses(const Trace& trace) {
 
 }  // namespace
 
-void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex busy,
-                      const std::stop_token& stop) {
+void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<ThreadLanes> work,
+                      StringIndex busy, const std::stop_token& stop) {
     std::vector<std::vector<uint32_t>> threadsOf(trace.processes.size());
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
-        if (work[thread].count > 0 || work[thread].states.isWorthShowing)
+        if (work[thread].count > 0 || work[thread].states->isWorthShowing)
             threadsOf[trace.threads[thread].process].push_back(thread);
     const std::string callsTitle = fmt::format("{} API", callWord(trace));
     for (const uint32_t process : orderedProcesses(trace)) {
         std::vector<uint32_t>& threads = threadsOf[process];
-        if (threads.empty() && !processHasOtherTracks(trace, process)) continue;
+        if (threads.empty() && !sources.hasAny({.process = process})) continue;
         std::stable_sort(threads.begin(), threads.end(),
                          [&work](uint32_t a, uint32_t b) { return work[a].count > work[b].count; });
         const Process& info = trace.processes[process];
@@ -101,8 +101,8 @@ void addProcessTracks(Trace& trace, std::vector<ThreadLanes> work, StringIndex b
             addThreadTracks(trace, threads[i], static_cast<int32_t>(processTrack),
                             i >= unfoldedThreads, callsTitle, work[threads[i]]);
         }
-        addEventTracks(trace, TrackKind::ProcessEvents, process, processTrack);
-        addCounterTracks(trace, noIndex, process, processTrack);
+        addEventTracks(trace, sources, {.process = process}, processTrack);
+        addCounterTracks(trace, sources, {.process = process}, processTrack);
         std::vector<const Lane*> summaries;
         for (const size_t track : threadTracks)
             summaries.push_back(&trace.tracks[track].lanes.front());

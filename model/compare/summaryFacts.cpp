@@ -21,7 +21,7 @@ constexpr size_t mostOtherProcesses = 100;
 std::string commandLineOf(const Trace& trace) {
     if (!trace.facts.commandLine.empty()) return trace.facts.commandLine;
     for (const Process& process : trace.processes)
-        if (!process.facts.commandLine.empty()) return process.facts.commandLine;
+        if (!process.facts->commandLine.empty()) return process.facts->commandLine;
     return {};
 }
 

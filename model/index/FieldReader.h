@@ -45,6 +45,10 @@ class FieldReader {
     void operator()(std::optional<T>& value) {
         if (take<int64_t>() != 0) (*this)(value.emplace());
     }
+    template <class T>
+    void operator()(Rare<T>& value) {
+        if (take<int64_t>() != 0) (*this)(value.edit());
+    }
     template <class T, size_t size>
     void operator()(std::array<T, size>& values) {
         for (T& value : values) (*this)(value);

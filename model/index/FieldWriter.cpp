@@ -54,7 +54,7 @@ void FieldWriter::storeTilesAhead(const Trace& trace) {
     std::vector<std::pair<size_t, Level>> levels;  // with their sizes
     for (const Track& track : trace.tracks)
         for (const Lane& lane : track.lanes)
-            for (const LaneTiles::Level& level : lane.tiles.levels)
+            for (const LaneTiles::Level& level : lane.tiles->levels)
                 levels.emplace_back(level.bucketCount(), &level);
     for (const CounterSeries& counter : trace.counters)
         for (const CounterSeries::Level& level : counter.levels())

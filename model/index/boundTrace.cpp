@@ -64,6 +64,10 @@ class TypeBounds {
     void operator()(std::vector<T>& values) {
         for (T& value : values) (*this)(value);
     }
+    template <class T>
+    void operator()(Rare<T>& value) {
+        if (value.isThere()) (*this)(value.edit());
+    }
     void operator()(LaneTiles& tiles) { forEachField(tiles, *this); }
     void operator()(LaneTiles::Level& level) { forEachField(level, *this); }
     void operator()(LaneTiles::Runs& runs) { forEachField(runs, *this); }
@@ -332,7 +336,7 @@ class TraceBounds {
             lane.busyNs.size() != (count > 0 ? count / Lane::busyStep + 1 : 0) ||
             !boundRows(lane.name, trace_.strings.size()))
             return false;
-        return boundTiles(lane.tiles, count);
+        return !lane.tiles.isThere() || boundTiles(lane.tiles.edit(), count);
     }
 
     bool boundTiles(LaneTiles& tiles, size_t count) {
@@ -365,10 +369,12 @@ class TraceBounds {
         for (size_t track = 0; track < trace_.tracks.size(); ++track) {
             TrackSums& sums = trace_.sums.tracks[track];
             if ((!sums.lanes.empty() && sums.lanes.size() != trace_.tracks[track].lanes.size()) ||
-                sums.busy.timeNs.size() != sums.busy.busyNs.size())
+                sums.busy->timeNs.size() != sums.busy->busyNs.size())
                 return false;
-            sums.busy.timeNs.bound(-greatestTimeNs, greatestTimeNs);
-            sums.busy.busyNs.bound(-greatestTimeNs, greatestTimeNs);
+            if (sums.busy.isThere()) {
+                sums.busy.edit().timeNs.bound(-greatestTimeNs, greatestTimeNs);
+                sums.busy.edit().busyNs.bound(-greatestTimeNs, greatestTimeNs);
+            }
             for (LaneSums& lane : sums.lanes)
                 if (!boundLaneSums(lane)) return false;
         }

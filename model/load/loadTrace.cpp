@@ -53,6 +53,9 @@ Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options,
     source.setThreads(options.threads == 0 ? usualThreads() : options.threads);
     TraceBuilder builder(options.memory);
     builder.setPath(source.path());
+    std::error_code error;
+    const uintmax_t bytes = std::filesystem::file_size(source.path(), error);
+    if (!error) builder.boundNamesBy(bytes);
     const double readingFrom = source.wasUnpacked() ? unpackingShare : 0;
     bool isWanted = true;
     const LoadProgress reading = [&](double fraction, std::string_view what) {

@@ -116,9 +116,9 @@ class Descriptions {
 
     void describeProcess(Process& process, const Trace& part, const AlignedClocks::Clock& clock) {
         if (!process.rank && part.processes.size() == 1) process.rank = rankInName(part.title);
-        if (process.facts.host.empty()) process.facts.host = part.facts.host;
+        if (process.facts->host.empty()) process.facts.edit().host = part.facts.host;
         const auto say = [&process](const char* name, std::string value) {
-            process.facts.others.push_back({name, std::move(value)});
+            process.facts.edit().others.push_back({name, std::move(value)});
         };
         say("file", part.title);
         say("clock.method", std::string(identifier(clock.method)));

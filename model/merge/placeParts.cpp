@@ -50,8 +50,8 @@ class Placer {
     /// What a machine is told from others by; empty if the file does not say.
     static std::string keyOf(const Trace& trace, const Process& process) {
         const std::string& host =
-            process.facts.host.empty() ? trace.facts.host : process.facts.host;
-        return process.facts.bootId.empty() ? host : host + " " + process.facts.bootId;
+            process.facts->host.empty() ? trace.facts.host : process.facts->host;
+        return process.facts->bootId.empty() ? host : host + " " + process.facts->bootId;
     }
 
     /// A trace of several hosts has brought their clocks together already.
@@ -87,7 +87,7 @@ class Placer {
         for (const HostName& each : trace.facts.hosts)
             if (each.number == static_cast<int64_t>(lanescope::hostOf(process.globalPid)))
                 return each.name;
-        if (!process.facts.host.empty()) return process.facts.host;
+        if (!process.facts->host.empty()) return process.facts->host;
         return trace.facts.host.empty() ? trace.title : trace.facts.host;
     }
 

@@ -17,7 +17,7 @@ constexpr uint32_t mostSummed = 64;
 }  // namespace
 
 LaneEdges::LaneEdges(const Lane& lane, int gridShift, int64_t firstNs, int64_t lastNs)
-    : lane_(lane), level_(lane.tiles.levelFor(gridShift)) {
+    : lane_(lane), level_(lane.tiles->levelFor(gridShift)) {
     // What will be looked at is decoded at once.
     if (level_ == nullptr) {
         decodeSlices(firstNs, lastNs);

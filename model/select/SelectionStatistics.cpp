@@ -44,8 +44,8 @@ class Selection {
     void addTrack(uint32_t index) {
         const Track& track = trace_.tracks[index];
         // Without sums it only takes longer.
-        static const TrackSums noTrackSums;
-        static const LaneSums noLaneSums;
+        static const TrackSums noTrackSums{};
+        static const LaneSums noLaneSums{};
         const bool hasSums = index < sums_.tracks.size();
         const TrackSums& sums = hasSums ? sums_.tracks[index] : noTrackSums;
         if (isBusyKind(track.kind))

@@ -30,7 +30,7 @@ TraceSums buildTraceSums(const Trace& trace, unsigned threads, const std::stop_t
                 [&trace, &stop, &sums = ofTrack.lanes[lane], &slices = track.lanes[lane]] {
                     sums = buildLaneSums(trace, slices, stop);
                 });
-        if (track.kind == TrackKind::Stream)
+        if (track.kind == TrackKind::Stream && track.lanes.size() > 1)
             tasks.emplace_back(
                 [&ofTrack, &track, &stop] { ofTrack.busy = buildUnionSums(track.lanes, stop); });
     }

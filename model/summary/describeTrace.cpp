@@ -140,9 +140,9 @@ std::string processTitle(const Process& process) {
     if (process.rank) line += fmt::format(", rank {}", *process.rank);
     if (process.rank && process.worldSize) line += fmt::format(" of {}", *process.worldSize);
     if (process.localRank) line += fmt::format(", local rank {}", *process.localRank);
-    if (process.facts.isForked) line += ", forked";
-    if (process.facts.endSignal)
-        line += fmt::format(", ended by signal {}", *process.facts.endSignal);
+    if (process.facts->isForked) line += ", forked";
+    if (process.facts->endSignal)
+        line += fmt::format(", ended by signal {}", *process.facts->endSignal);
     if (process.endedAbnormally) line += ", ended abnormally";
     return line;
 }
@@ -175,7 +175,7 @@ void addLosses(Lines& lines, const Process& process) {
 
 /// What neither the title nor the run says.
 DescribedThing describeProcess(const Process& process, const RunFacts& run) {
-    const ProcessFacts& facts = process.facts;
+    const ProcessFacts& facts = *process.facts;
     std::set<const void*> said{&facts.program, &facts.processName, &facts.bootId, &facts.endSignal,
                                &facts.isForked};
     if (facts.commandLine == run.commandLine) said.insert(&facts.commandLine);

@@ -59,8 +59,8 @@ std::vector<Property> propertiesOf(const Process& process) {
     properties.add(std::string(facts::rank), textOf(process.rank));
     properties.add(std::string(facts::localRank), textOf(process.localRank));
     properties.add(std::string(facts::worldSize), textOf(process.worldSize));
-    properties.addNamed(process.facts);
-    properties.addAll(process.facts.others);
+    properties.addNamed(*process.facts);
+    properties.addAll(process.facts->others);
     return properties.take();
 }
 

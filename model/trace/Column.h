@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -24,8 +25,9 @@ using RowCounts = std::array<uint32_t, EventRef::kindLimit>;
 /// as many bytes as their spread needs. Read by value, like a vector; grows at its end. A column
 /// is either owned, or mapped from a file: then it cannot change, and what it reads is safe
 /// whatever the file holds; a row that it does not have reads as the default value. Reading is for
-/// any thread. About 2 ns a value; `copyTo` is quicker for long runs. A short one is small: of
-/// many lanes of few slices each, it is the columns and not the slices that would take the memory.
+/// any thread. About 2 ns a value; `copyTo` is quicker for long runs. A short one is small, 24
+/// bytes with a value or some in it: of many lanes of few slices each, it is the columns and not
+/// the slices that would take the memory.
 template <class T>
 class Column {
   public:
@@ -34,39 +36,33 @@ class Column {
     using iterator = const_iterator;
     static constexpr size_t blockSize = PackedBlocks::blockSize;
 
-    Column() = default;
+    Column() noexcept {}
     /// Grows in `memory`, which must outlive it.
-    explicit Column(LargeMemory* memory) : memory_(memory) {}
-    Column(std::initializer_list<T> values) {
+    explicit Column(LargeMemory* memory) { root_.memory = memory; }
+    Column(std::initializer_list<T> values) : Column() {
         for (const T& value : values) push_back(value);
     }
     /// A copy is in no `LargeMemory`.
-    Column(const Column& other)
-        : packedCount_(other.packedCount_),
-          whole_(other.whole_ ? std::make_unique<Whole>(*other.whole_) : nullptr),
-          tail_(other.tail_) {}
-    Column(Column&& other) noexcept
-        : memory_(other.memory_),
-          packedCount_(std::exchange(other.packedCount_, 0)),
-          whole_(std::move(other.whole_)),
-          tail_(std::move(other.tail_)) {}
+    Column(const Column& other) : Column() {
+        if (other.packedCount_ > 0) startWith(new Whole(*other.root_.whole), other.packedCount_);
+        for (const T& value : other.tail()) pushToTail(value);
+    }
+    Column(Column&& other) noexcept { take(other); }
     Column& operator=(Column other) noexcept {
-        memory_ = other.memory_;
-        packedCount_ = other.packedCount_;
-        whole_ = std::move(other.whole_);
-        tail_ = std::move(other.tail_);
+        release();
+        take(other);
         return *this;
     }
-    ~Column() = default;
+    ~Column() { release(); }
 
-    size_t size() const { return packedCount_ + tail_.size(); }
+    size_t size() const { return packedCount_ + tailCount_; }
     bool empty() const { return size() == 0; }
     T operator[](size_t index) const {
         if (index < packedCount_) [[likely]]
-            return whole_->valueOf(whole_->blocks.at(index));
+            return root_.whole->valueOf(root_.whole->blocks.at(index));
         // A damaged file may name any row, and checking each of its columns would take too long.
         const size_t place = index - packedCount_;
-        return place < tail_.size() ? tail_[place] : T();
+        return place < tailCount_ ? tailValues()[place] : T();
     }
     T front() const { return (*this)[0]; }
     T back() const { return (*this)[size() - 1]; }
@@ -79,28 +75,32 @@ class Column {
     // While building; not for mapped columns.
 
     void push_back(T value) {
-        tail_.push_back(value);
-        if (tail_.size() == blockSize) packTail();
+        if (tailCount_ == blockSize - 1)
+            packTail(value);
+        else
+            pushToTail(value);
     }
     /// Changes one value; meant for few.
     void set(size_t index, T value) {
         if (index < packedCount_)
-            whole_->blocks.set(index, bitsOf(value));
+            root_.whole->blocks.set(index, bitsOf(value));
         else
-            tail_[index - packedCount_] = value;
+            tailValues()[index - packedCount_] = value;
     }
     void clear() { *this = Column(memory()); }
     /// What it grows in, to make others that follow it.
-    LargeMemory* memory() const { return memory_; }
+    LargeMemory* memory() const {
+        return packedCount_ > 0 ? root_.whole->blocks.memory() : root_.memory;
+    }
 
     // For storing.
 
     /// The whole blocks, and the values behind them.
     const PackedBlocks& packed() const {
         static const PackedBlocks none;
-        return whole_ ? whole_->blocks : none;
+        return packedCount_ > 0 ? root_.whole->blocks : none;
     }
-    std::span<const T> tail() const { return tail_; }
+    std::span<const T> tail() const { return {tailValues(), tailCount_}; }
     static int64_t bitsOf(T value) {
         if constexpr (std::is_same_v<T, EventRef>)
             return value.bits();
@@ -113,26 +113,26 @@ class Column {
     /// Makes it a mapped column of `count` values. False if they are not all there.
     bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data, size_t count,
              BlockChecks checks = {}) {
-        *this = Column(memory());
+        clear();
         if (count > blocks.size() * blockSize) return false;
-        auto whole = std::make_unique<Whole>(memory_);
+        auto whole = std::make_unique<Whole>(memory());
         if (!whole->blocks.map(blocks, data, checks)) return false;
-        packedCount_ = count;
-        if (!blocks.empty()) whole_ = std::move(whole);
+        if (count == 0) return true;
+        startWith(whole.release(), count);
         return true;
     }
     /// Of a mapped column: what does not lie between the two reads as `least`. `noIndex` stays if
     /// it `mayBeNone`.
     void bound(int64_t least, int64_t greatest, bool mayBeNone = false) {
-        if (!whole_) return;
-        whole_->least = least;
-        whole_->span = static_cast<uint64_t>(greatest) - static_cast<uint64_t>(least);
-        whole_->mayBeNone = mayBeNone;
+        if (packedCount_ == 0) return;
+        root_.whole->least = least;
+        root_.whole->span = static_cast<uint64_t>(greatest) - static_cast<uint64_t>(least);
+        root_.whole->mayBeNone = mayBeNone;
     }
     /// Of a mapped column of events: one that is not in its table reads as invalid. `rows` must
     /// outlive the column.
     void bound(const RowCounts* rows) {
-        if (whole_) whole_->rows = rows;
+        if (packedCount_ > 0) root_.whole->rows = rows;
     }
 
     friend bool operator==(const Column& a, const Column& b) {
@@ -166,20 +166,96 @@ class Column {
         const RowCounts* rows = nullptr;
         bool mayBeNone = false;
     };
+    /// Before the first whole block what it grows in, then the whole blocks, which know that.
+    union Root {
+        LargeMemory* memory = nullptr;
+        Whole* whole;
+    };
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(int64_t));
+    /// As many values as take no memory beside the column, until it has a whole block.
+    static constexpr size_t nearValues = sizeof(int64_t) / sizeof(T);
+    union Tail {
+        std::array<T, nearValues> near{};
+        T* far;
+    };
 
-    void packTail() {
-        std::array<int64_t, blockSize> bits;
-        std::transform(tail_.begin(), tail_.end(), bits.begin(), bitsOf);
-        if (!whole_) whole_ = std::make_unique<Whole>(memory_);
-        whole_->blocks.append(bits);
-        packedCount_ += blockSize;
-        tail_.clear();
+    bool isTailFar() const { return packedCount_ > 0 || tailCount_ > nearValues; }
+    const T* tailValues() const { return isTailFar() ? tail_.far : tail_.near.data(); }
+    T* tailValues() { return isTailFar() ? tail_.far : tail_.near.data(); }
+    /// Of the tail that is far.
+    size_t tailRoom() const {
+        if (packedCount_ == 0) return std::bit_ceil(size_t{tailCount_});
+        return tail_.far != nullptr ? blockSize : 0;
     }
 
-    LargeMemory* memory_ = nullptr;
-    size_t packedCount_ = 0;
-    std::unique_ptr<Whole> whole_;  // none before the first whole block
-    std::vector<T> tail_;
+    void pushToTail(T value) {
+        if (packedCount_ == 0 && tailCount_ < nearValues) {
+            tail_.near[tailCount_++] = value;
+            return;
+        }
+        const bool isFull =
+            packedCount_ > 0 ? tail_.far == nullptr : std::has_single_bit(size_t{tailCount_});
+        if (isFull) growTail();
+        tail_.far[tailCount_++] = value;
+    }
+    void growTail() {
+        if (packedCount_ > 0) {
+            tail_.far = resized(nullptr, 0, blockSize);
+        } else if (tailCount_ > nearValues) {
+            tail_.far = resized(tail_.far, tailCount_, 2 * size_t{tailCount_});
+        } else {
+            T* const grown = resized(nullptr, 0, 2 * nearValues);
+            std::copy(tail_.near.begin(), tail_.near.end(), grown);
+            tail_.far = grown;
+        }
+    }
+
+    /// Packs the values behind the whole blocks and this one.
+    void packTail(T last) {
+        std::array<int64_t, blockSize> bits;
+        std::transform(tailValues(), tailValues() + tailCount_, bits.begin(), bitsOf);
+        bits.back() = bitsOf(last);
+        if (packedCount_ == 0) {
+            auto whole = std::make_unique<Whole>(root_.memory);
+            whole->blocks.append(bits);
+            root_.whole = whole.release();  // the tail was far before
+        } else {
+            root_.whole->blocks.append(bits);
+        }
+        packedCount_ = packedCount_ + blockSize;
+        tailCount_ = 0;
+    }
+
+    /// The first whole blocks of a column that is empty.
+    void startWith(Whole* whole, size_t count) {
+        root_.whole = whole;
+        tail_.far = nullptr;
+        packedCount_ = count;
+    }
+    static T* resized(T* values, size_t room, size_t newRoom) {
+        return static_cast<T*>(resizeBlock(nullptr, values, room * sizeof(T), newRoom * sizeof(T)));
+    }
+    void release() noexcept {
+        if (isTailFar()) releaseBlock(nullptr, tail_.far, tailRoom() * sizeof(T));
+        if (packedCount_ > 0) delete root_.whole;
+    }
+    /// What the other has, which is then empty and in the same memory; this one has nothing.
+    void take(Column& other) noexcept {
+        LargeMemory* const memory = other.memory();
+        root_ = other.root_;
+        tail_ = other.tail_;
+        packedCount_ = other.packedCount_;
+        tailCount_ = other.tailCount_;
+        other.root_.memory = memory;
+        other.tail_ = Tail();
+        other.packedCount_ = 0;
+        other.tailCount_ = 0;
+    }
+
+    Root root_;
+    Tail tail_;
+    uint64_t tailCount_ : 8 = 0;
+    uint64_t packedCount_ : 56 = 0;
 };
 
 template <class T>
@@ -190,9 +266,9 @@ void Column<T>::copyTo(std::span<T> out, size_t first) const {
         const size_t index = first + done;
         const size_t within = index % blockSize;
         const size_t count =
-            std::min({blockSize - within, out.size() - done, packedCount_ - index});
-        whole_->blocks.unpack(index / blockSize, bits);
-        for (size_t i = 0; i < count; ++i) out[done + i] = whole_->valueOf(bits[within + i]);
+            std::min({blockSize - within, out.size() - done, size_t{packedCount_} - index});
+        root_.whole->blocks.unpack(index / blockSize, bits);
+        for (size_t i = 0; i < count; ++i) out[done + i] = root_.whole->valueOf(bits[within + i]);
         done += count;
     }
     for (; done < out.size(); ++done) out[done] = (*this)[first + done];

@@ -160,14 +160,14 @@ uint32_t widestSlice(const Lane& lane, uint32_t first, uint32_t end) {
                 side.take(i, lane.durationNs[i]);
                 continue;
             }
-            const LaneTiles::Runs& runs = lane.tiles.runs[level - 1];
+            const LaneTiles::Runs& runs = lane.tiles->runs[level - 1];
             side.take(runs.widest[i], runs.widestNs[i]);
         }
     };
     // What lies left and right of whole runs is looked at singly, the runs on the level above.
     size_t level = 0;
     std::vector<Widest> rights;
-    while (level < lane.tiles.runs.size() && end - first > 2 * LaneTiles::runLength) {
+    while (level < lane.tiles->runs.size() && end - first > 2 * LaneTiles::runLength) {
         const uint32_t firstRun = (first + LaneTiles::runLength - 1) / LaneTiles::runLength;
         const uint32_t endRun = end / LaneTiles::runLength;
         lookAt(left, level, first, firstRun * LaneTiles::runLength);

@@ -23,6 +23,7 @@
 #include "model/trace/TraceSums.h"
 #include "model/trace/Track.h"
 #include "model/trace/fields.h"
+#include "model/values/Rare.h"
 
 namespace lanescope {
 
@@ -51,7 +52,7 @@ struct Process {
     bool hasWindows = false;         ///< It recorded in `windows` only, not all the time.
     std::vector<TimeRange> windows;  ///< Sorted, without overlaps; may reach beyond the trace.
     std::vector<Gap> gaps;           ///< Sorted by start.
-    ProcessFacts facts;
+    Rare<ProcessFacts> facts;
 };
 
 struct Thread {

@@ -6,6 +6,7 @@
 
 #include "model/trace/Column.h"
 #include "model/trace/LaneSums.h"
+#include "model/values/Rare.h"
 
 namespace lanescope {
 
@@ -27,7 +28,7 @@ struct TrackSums {
     /// As many as the track has; none where events do not count, or where no lane has so many
     /// slices that sums spare looking at them.
     std::vector<LaneSums> lanes;
-    UnionSums busy;
+    Rare<UnionSums> busy;  ///< Of a stream of several lanes.
 };
 
 /// The same for all tracks of a trace, in their order.

@@ -11,6 +11,7 @@
 #include "model/trace/LaneTiles.h"
 #include "model/trace/SliceCategory.h"
 #include "model/trace/StringTable.h"
+#include "model/values/Rare.h"
 
 namespace lanescope {
 
@@ -34,13 +35,13 @@ struct Lane {
     /// The summed duration of the slices before each `busyStep`th, the end of the lane included.
     Column<int64_t> busyNs;
     static constexpr uint32_t busyStep = 16;
-    LaneTiles tiles;  ///< Made last; none for few slices.
+    Rare<LaneTiles> tiles;  ///< Made last; none for few slices.
 
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
     /// Whether its slices sum up others. The lane must not be empty.
     bool isSummary() const {
         // A picture has looked at the tiles anyway.
-        const auto& first = tiles.levels.empty() ? category : tiles.levels.back().category;
+        const auto& first = tiles->levels.empty() ? category : tiles->levels.back().category;
         return first.front() == SliceCategory::Busy;
     }
     int64_t endNs(size_t slice) const { return startNs[slice] + durationNs[slice]; }
@@ -95,7 +96,7 @@ struct Track {
     std::vector<Lane> lanes;
     /// Stretches of the trace in which nothing was recorded that could stand here, and those in
     /// which something was lost; each sorted, without overlaps.
-    std::vector<TimeRange> unrecorded, lossy;
+    Rare<std::vector<TimeRange>> unrecorded, lossy;
 };
 
 }  // namespace lanescope

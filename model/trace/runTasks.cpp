@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -31,6 +32,8 @@ void runTasks(unsigned threads, const Tasks& tasks) {
         for (size_t thread = 1; thread < count; ++thread) others.emplace_back(work);
     } catch (const std::system_error&) {
         // The system gives no more threads; those that there are do it all.
+    } catch (const std::bad_alloc&) {
+        // Nor has it memory for one.
     }
     work();
     for (std::thread& thread : others) thread.join();

@@ -100,7 +100,7 @@ void printSizes(const Trace& trace) {
             const std::array sizes{static_cast<double>(lane.size()), mebibytesOf(lane.startNs),
                                    mebibytesOf(lane.durationNs),     mebibytesOf(lane.name),
                                    mebibytesOf(lane.event),          mebibytesOf(lane.category),
-                                   mebibytesOf(lane.busyNs),         mebibytesOf(lane.tiles)};
+                                   mebibytesOf(lane.busyNs),         mebibytesOf(*lane.tiles)};
             for (size_t i = 0; i < sizes.size(); ++i) lanes[track.kind][i] += sizes[i];
         }
     }

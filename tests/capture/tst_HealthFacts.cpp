@@ -64,7 +64,7 @@ class tst_HealthFacts : public QObject {
     }
     static bool isLossyAnywhere(const Trace& trace, TrackKind kind) {
         return std::any_of(trace.tracks.begin(), trace.tracks.end(), [kind](const Track& track) {
-            return track.kind == kind && !track.lossy.empty();
+            return track.kind == kind && !track.lossy->empty();
         });
     }
 

@@ -8,12 +8,19 @@
 //   FAULT_PROGRAM   only in programs whose file has this name; empty: in all
 //   FAULT_OBJECT    only calls that programs and libraries make whose path holds one of these, with
 //                   ':' between them; empty: calls of all
+//   FAULT_THREADS   others: only calls of threads that are not the first of their program
+//   FAULT_STACKS    a file to which a number is written for each call at exit, eight bytes each:
+//   equal
+//                   ones were made from one place, by one way there; of several programs those of
+//                   the one that makes the most
+//   FAULT_SHOW      1: the stack of the first call that fails is written to stderr, for addr2line
 //   FAULT_COUNT     a file to which a line is added at exit: how many calls there were
 //
 // What comes before `main` does not count: there nobody of ours could say a word. Nor does what is
 // written to stderr: what is said of a failure is not what fails.
 
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -21,6 +28,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -29,6 +37,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 extern "C" {
@@ -37,7 +46,8 @@ void* __libc_calloc(size_t count, size_t bytes);
 void* __libc_realloc(void* block, size_t bytes);
 }
 
-#define SHOWN extern "C" __attribute__((visibility("default")))
+#define SHOWN_ALONE __attribute__((visibility("default")))
+#define SHOWN extern "C" SHOWN_ALONE
 
 namespace {
 
@@ -48,8 +58,12 @@ constexpr std::array<std::string_view, 8> kindNames{"none", "malloc", "read",  "
 Kind kind = Kind::None;
 long failing = 0;
 bool goesOn = false;
+bool isOfOthers = false;
 char objects[256] = "";
 std::atomic<long> calls{0};
+/// Of each call, where it came from; of what is beyond nobody knows.
+std::array<std::atomic<uint64_t>, size_t{1} << 18> stacks;
+bool keepsStacks = false, showsFailure = false;
 /// While this library itself asks the loader, which may allocate.
 thread_local bool isAsking __attribute__((tls_model("initial-exec"))) = false;
 
@@ -120,11 +134,43 @@ bool isCallerAsked(void* caller) {
     return found == 1;
 }
 
+/// The same for the same functions, wherever their objects lie in this run.
+void keepStack(long number) {
+    if (!keepsStacks || number < 1 || static_cast<size_t>(number) > stacks.size()) return;
+    std::array<void*, 64> frames;
+    isAsking = true;
+    const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+    uint64_t hash = 1469598103934665603u;
+    for (int i = 2; i < depth; ++i) {
+        Dl_info info{};
+        ::dladdr(frames[static_cast<size_t>(i)], &info);
+        const auto base = reinterpret_cast<uintptr_t>(info.dli_fbase);
+        hash = (hash ^ (reinterpret_cast<uintptr_t>(frames[static_cast<size_t>(i)]) - base)) *
+               1099511628211u;
+    }
+    isAsking = false;
+    stacks[static_cast<size_t>(number - 1)] = hash;
+}
+
+void showStack() {
+    std::array<void*, 64> frames;
+    isAsking = true;
+    const int depth = ::backtrace(frames.data(), static_cast<int>(frames.size()));
+    ::backtrace_symbols_fd(frames.data(), depth, STDERR_FILENO);
+    isAsking = false;
+}
+
+bool isThreadAsked() {
+    return !isOfOthers || ::syscall(SYS_gettid) != ::getpid();
+}
+
 /// Whether this call is the one; errno is then `error`.
 bool fails(Kind called, void* caller, int error) {
-    if (called != kind || isAsking || !isCallerAsked(caller)) return false;
+    if (called != kind || isAsking || !isThreadAsked() || !isCallerAsked(caller)) return false;
     const long number = ++calls;
+    keepStack(number);
     if (failing <= 0 || number < failing || (number > failing && !goesOn)) return false;
+    if (showsFailure && number == failing) showStack();
     errno = error;
     return true;
 }
@@ -133,16 +179,31 @@ void begin() {
     if (!isProgramAsked()) return;
     failing = std::atol(environment("FAULT_AT").data());
     goesOn = environment("FAULT_REST") == "1";
+    isOfOthers = environment("FAULT_THREADS") == "others";
+    keepsStacks = !environment("FAULT_STACKS").empty();
+    showsFailure = environment("FAULT_SHOW") == "1";
     std::strncpy(objects, environment("FAULT_OBJECT").data(), sizeof objects - 1);
     for (size_t each = 1; each < kindNames.size(); ++each)
         if (kindNames[each] == environment("FAULT_KIND")) kind = static_cast<Kind>(each);
 }
 
-/// Where a program leaves without its exit handlers nothing is lost but the count.
+void tellStacks() {
+    if (!keepsStacks) return;
+    const long file = ::syscall(SYS_openat, AT_FDCWD, environment("FAULT_STACKS").data(),
+                                O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    const auto bytes =
+        sizeof stacks[0] * std::min(stacks.size(), static_cast<size_t>(calls.load()));
+    const bool isMost = ::syscall(SYS_lseek, file, 0, SEEK_END) < static_cast<long>(bytes);
+    if (isMost && ::syscall(SYS_pwrite64, file, stacks.data(), bytes, 0) < 0)
+        std::perror("FAULT_STACKS");
+    ::syscall(SYS_close, file);
+}
+
 __attribute__((destructor)) void tellCount() {
     const std::string_view path = environment("FAULT_COUNT");
     if (kind == Kind::None || path.empty()) return;
     kind = Kind::None;
+    tellStacks();
     const long file = ::syscall(SYS_openat, AT_FDCWD, path.data(),
                                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     char line[32];
@@ -150,6 +211,16 @@ __attribute__((destructor)) void tellCount() {
     if (file >= 0 && ::syscall(SYS_write, file, line, length) < 0) std::perror("FAULT_COUNT");
     ::syscall(SYS_close, file);
 }
+
+}  // namespace
+
+/// Also where a program leaves without its exit handlers.
+SHOWN [[noreturn]] void _exit(int status) {
+    tellCount();
+    for (;;) ::syscall(SYS_exit_group, status);
+}
+
+namespace {
 
 using Main = int (*)(int, char**, char**);
 Main realMain = nullptr;
@@ -196,6 +267,24 @@ SHOWN void* calloc(size_t count, size_t bytes) noexcept {
 }
 SHOWN void* realloc(void* block, size_t bytes) noexcept {
     return fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_realloc(block, bytes);
+}
+
+// Those of C++, so that it is known who calls them and not only that the library does.
+
+SHOWN_ALONE void* operator new(size_t bytes) {
+    void* const block =
+        fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
+    if (block == nullptr) throw std::bad_alloc();
+    return block;
+}
+SHOWN_ALONE void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+    return fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
+}
+SHOWN_ALONE void* operator new[](size_t bytes) {
+    void* const block =
+        fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_malloc(bytes > 0 ? bytes : 1);
+    if (block == nullptr) throw std::bad_alloc();
+    return block;
 }
 
 SHOWN ssize_t read(int file, void* to, size_t bytes) {

@@ -116,7 +116,7 @@ class tst_IndexFuzz : public QObject {
             trace.interconnect.sampledRanges = {{"step", 0, 0, {1, 2}, {0, 1}, {2, 3}}};
             trace.processes[0].windows = {{0, 1}, {2, int64_t{1} << 62}};
             trace.processes[0].gaps = {{Loss::NvtxCalls, {3, 4}, 1}};
-            trace.tracks[0].unrecorded = {{5, 6}};
+            trace.tracks[0].unrecorded.edit() = {{5, 6}};
             trace.counters.emplace_back().set({1}, {2}, 3);
             trace.counterRows.push_back(0);
             breakIt(trace);
@@ -130,8 +130,8 @@ class tst_IndexFuzz : public QObject {
             QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].range = range; }));
             QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].windows[1] = range; }));
             QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].gaps[0].range = range; }));
-            QVERIFY(isRefused([range](Trace& trace) { trace.tracks[0].unrecorded[0] = range; }));
-            QVERIFY(isRefused([range](Trace& trace) { trace.tracks[0].lossy = {range}; }));
+            QVERIFY(isRefused([range](Trace& trace) { trace.tracks[0].unrecorded.edit()[0] = range; }));
+            QVERIFY(isRefused([range](Trace& trace) { trace.tracks[0].lossy.edit() = {range}; }));
             for (TimeRange SampledRange::*member :
                  {&SampledRange::range, &SampledRange::startReading, &SampledRange::endReading})
                 QVERIFY(isRefused([range, member](Trace& trace) {

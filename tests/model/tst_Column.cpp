@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "model/trace/Column.h"
@@ -44,6 +45,30 @@ void checkAgainstVector(const std::vector<T>& values) {
     const Column<T> second = column;
     column.clear();
     QVERIFY(std::equal(second.begin(), second.end(), values.begin()));
+}
+
+/// Copied, moved and grown on from every length.
+template <class T>
+void checkEveryLength() {
+    LargeMemory memory;
+    std::vector<T> values;
+    for (size_t length = 0; length < 2 * Column<T>::blockSize + 20; ++length) {
+        Column<T> column(&memory);
+        for (const T value : values) column.push_back(value);
+        Column<T> copy = column;
+        QVERIFY(copy.memory() == nullptr);
+        copy.push_back(T{7});
+        Column<T> moved = std::move(column);
+        QVERIFY(column.empty() && column.memory() == &memory && moved.memory() == &memory);
+        column.push_back(T{3});
+        QCOMPARE(column.front(), T{3});
+        moved.push_back(T{7});
+        const Column<T> assigned = std::exchange(copy, std::move(moved));
+        values.push_back(T{7});
+        for (const Column<T>* each : {&assigned, &std::as_const(copy)})
+            QVERIFY(std::equal(each->begin(), each->end(), values.begin(), values.end()));
+        values.back() = static_cast<T>(length * 31);
+    }
 }
 
 /// The packed part of a column as another memory holds it.
@@ -119,6 +144,14 @@ class tst_Column : public QObject {
         }
     }
 
+    void isSmallAndCanBeMovedHoweverLongItIs() {
+        // Of many lanes of a slice each it is columns that take the memory.
+        QCOMPARE(sizeof(Column<int64_t>), size_t{24});
+        checkEveryLength<int64_t>();
+        checkEveryLength<uint32_t>();
+        checkEveryLength<uint8_t>();
+    }
+
     void changesSingleValues() {
         std::mt19937_64 random(3);
         std::vector<int64_t> values = spreadValues<int64_t>(5'000);
@@ -166,7 +199,7 @@ class tst_Column : public QObject {
         mapped.copyTo(copy, 100);
         QCOMPARE(copy[199], 299u * 7);
         QCOMPARE(copy[200], 0u);
-        const Column<EventRef> none;
+        const Column<EventRef> none{};
         QVERIFY(!none.back().isValid());
     }
 

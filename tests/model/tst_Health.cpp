@@ -127,11 +127,11 @@ class tst_Health : public QObject {
         trace.facts.samplers = {{"", "", "", "clocks every 100 ms", "", "", "", "", "", "", {}}};
         trace.facts.others = {{"brandNew", "yes"}};
         trace.gpuFacts = {{0, 5, 16, 18, {{"tray", "left"}}}, {7, 4, 8, {}, {{"tray", "right"}}}};
-        trace.processes[0].facts.visibleDevices = "0,1";
-        trace.processes[0].facts.localWorldSize = 2;
-        trace.processes[0].facts.isNvtxOff = true;
-        trace.processes[0].facts.cuptiVersion = 130001;
-        trace.processes[0].facts.cuptiPath = "/usr/lib/libcupti.so";
+        trace.processes[0].facts.edit().visibleDevices = "0,1";
+        trace.processes[0].facts.edit().localWorldSize = 2;
+        trace.processes[0].facts.edit().isNvtxOff = true;
+        trace.processes[0].facts.edit().cuptiVersion = 130001;
+        trace.processes[0].facts.edit().cuptiPath = "/usr/lib/libcupti.so";
         trace.processes[0].rank = 1;
         trace.processes[0].worldSize = 4;
         const DescribedTrace description = describeTrace(trace);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <malloc.h>
-
 #include <QElapsedTimer>
 #include <QtTest>
 #include <algorithm>
@@ -16,9 +14,9 @@
 #include "model/load/loadTrace.h"
 #include "model/summary/reports.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/loadWithinBounds.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
-#include "tests/support/sanitizers.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
@@ -26,18 +24,6 @@ using namespace lanescope;
 namespace {
 
 constexpr int64_t tid = globalTid(4242, 4242);
-
-/// A line of /proc/self/status that is a number of KiB, in bytes.
-int64_t statusBytes(const std::string& name) {
-    std::ifstream file("/proc/self/status");
-    for (std::string line; std::getline(file, line);)
-        if (line.starts_with(name + ":")) return std::stoll(line.substr(name.size() + 1)) << 10;
-    return -1;
-}
-
-/// Memory that opening a file may take, as the page of limits has it: of a small one what the
-/// program needs for any, and of each byte as many.
-constexpr int64_t leastMemory = int64_t{32} << 20, memoryPerByte = 16;
 
 }  // namespace
 
@@ -73,45 +59,6 @@ class tst_HostileTraces : public QObject {
         QFETCH(QString, sql);
         write(sql.toStdString());
         QVERIFY(load().has_value());
-    }
-
-    /// Events that each name somebody or something new, so that as many as possible fit into the
-    /// file: a thread, a process, a stream, a counter costs more than an event.
-    void whoIsNamedOnceTakesNoMoreThanHisShare_data() {
-        QTest::addColumn<QString>("event");
-        QTest::addColumn<int>("kind");
-        const auto row = [](const char* name, const char* event, TrackKind kind) {
-            QTest::newRow(name) << event << static_cast<int>(kind);
-        };
-        row("threads with names",
-            R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":"t#","ts":#,"dur":1})",
-            TrackKind::Thread);
-        row("threads that are named",
-            R"({"ph":"M","name":"thread_name","pid":1,"tid":#,"args":{"name":"worker #"}},)"
-            R"({"ph":"X","name":"a","pid":1,"tid":#,"ts":#,"dur":1})",
-            TrackKind::Thread);
-        row("threads that call",
-            R"({"ph":"X","cat":"cuda_runtime","name":"a","pid":1,"tid":"t#","ts":#,"dur":1})",
-            TrackKind::Thread);
-    }
-    void whoIsNamedOnceTakesNoMoreThanHisShare() {
-        QFETCH(QString, event);
-        QFETCH(int, kind);
-        constexpr int count = 20'000;
-        path_ = *folder_ / "run.json";
-        {
-            std::ofstream file(path_);
-            file << R"({"schemaVersion":1,"traceEvents":[)";
-            for (int number = 0; number < count; ++number)
-                file << (number > 0 ? ",\n" : "")
-                     << QString(event).replace('#', QString::number(number)).toStdString();
-            file << "]}";
-        }
-        const auto trace = load();
-        QVERIFY(trace.has_value());
-        const auto tracks =
-            std::ranges::count((*trace)->tracks, static_cast<TrackKind>(kind), &Track::kind);
-        QCOMPARE(tracks, std::ptrdiff_t{count});
     }
 
     void computedColumnsAreNotRead() {
@@ -295,21 +242,7 @@ class tst_HostileTraces : public QObject {
     }
 
   private:
-    /// Opens the file, within the memory that it may take.
-    Result<TracePtr> load() const {
-        ::malloc_trim(0);
-        std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak
-        const int64_t before = statusBytes("VmRSS");
-        auto trace = loadTrace(path_);
-        const int64_t took = statusBytes("VmHWM") - before;
-        const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path_));
-        qInfo("%lld KiB of a file of %lld KiB", static_cast<long long>(took >> 10),
-              static_cast<long long>(bytes >> 10));
-        if (before > 0 && !test::hasAddressSanitizer && !test::hasThreadSanitizer &&
-            took > leastMemory + memoryPerByte * bytes)
-            QTest::qFail("It takes more memory than its size allows.", __FILE__, __LINE__);
-        return trace;
-    }
+    Result<TracePtr> load() const { return test::loadWithinBounds(path_); }
 
     /// Of a table whose only leaf is page 2: all rows take the overflow pages of the first, and
     /// those of the others are cut off. As SQLite's file format describes it.

@@ -184,7 +184,7 @@ class tst_LoadMemory : public QObject {
         QCOMPARE(process.gaps[1].what, static_cast<Loss>(9));  // Of a newer recorder.
         QCOMPARE(process.gaps[1].range, (TimeRange{50, 100}));
         for (const Track& track : trace->tracks)
-            QCOMPARE(track.unrecorded, (std::vector<TimeRange>{{0, 100}, {400, 600}, {600, 800}}));
+            QCOMPARE(*track.unrecorded, (std::vector<TimeRange>{{0, 100}, {400, 600}, {600, 800}}));
     }
 
     void survivesAFloodOfWindows() {

@@ -225,10 +225,10 @@ class tst_Memory : public QObject {
         QCOMPARE(trace->range, (TimeRange{0, 1000}));
         // The GPU is another process's too: only what neither recorded is missing there.
         const Track* gpu = track(*trace, TrackKind::Gpu);
-        QCOMPARE(gpu->unrecorded, (std::vector<TimeRange>{{100, 500}}));
+        QCOMPARE(*gpu->unrecorded, (std::vector<TimeRange>{{100, 500}}));
         QCOMPARE(gpu->lossy, (std::vector<TimeRange>{{550, 560}}));
         const Track* stream = track(*trace, TrackKind::Stream);
-        QCOMPARE(stream->unrecorded, (std::vector<TimeRange>{{100, 500}, {600, 1000}}));
+        QCOMPARE(*stream->unrecorded, (std::vector<TimeRange>{{100, 500}, {600, 1000}}));
         const CounterSeries* use = find(*trace, "Device memory");
         QCOMPARE(use->value(*use->sampleAt(99)), 64.0);
         QVERIFY(!use->sampleAt(300));
@@ -244,7 +244,7 @@ class tst_Memory : public QObject {
         QVERIFY(track(*trace, TrackKind::Stream)->lossy.empty());
         QCOMPARE(track(*trace, TrackKind::ThreadNvtx)->lossy, (std::vector<TimeRange>{{200, 400}}));
         QVERIFY(track(*trace, TrackKind::ThreadApi)->lossy.empty());
-        QVERIFY(track(*trace, TrackKind::ThreadNvtx)->unrecorded.empty());
+        QVERIFY(track(*trace, TrackKind::ThreadNvtx)->unrecorded->empty());
     }
 };
 

@@ -106,7 +106,7 @@ class tst_emptyTracks : public QObject {
             const std::vector<bool> isEmpty = emptyTracks(*trace, between);
             int markedCount = 0;
             for (size_t track = 0; track < trace->tracks.size(); ++track) {
-                markedCount += trace->tracks[track].unrecorded.empty() ? 0 : 1;
+                markedCount += trace->tracks[track].unrecorded->empty() ? 0 : 1;
                 QCOMPARE(isEmpty[track], !hasWindows);
             }
             QCOMPARE(markedCount > 0, hasWindows);

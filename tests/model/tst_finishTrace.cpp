@@ -58,15 +58,15 @@ TraceBuilder unfinishedTrace(uint32_t rows) {
 bool areAlike(const Trace& a, const Trace& b) {
     const auto isLane = [](const Lane& one, const Lane& other) {
         return one.startNs == other.startNs && one.durationNs == other.durationNs &&
-               one.busyNs == other.busyNs && one.tiles.levels.size() == other.tiles.levels.size();
+               one.busyNs == other.busyNs && one.tiles->levels.size() == other.tiles->levels.size();
     };
     const auto isTrack = [&](const Track& one, const Track& other) {
         return one.kind == other.kind && one.parent == other.parent &&
                std::ranges::equal(one.lanes, other.lanes, isLane);
     };
     const auto isSum = [](const TrackSums& one, const TrackSums& other) {
-        return one.lanes.size() == other.lanes.size() && one.busy.timeNs == other.busy.timeNs &&
-               one.busy.busyNs == other.busy.busyNs;
+        return one.lanes.size() == other.lanes.size() && one.busy->timeNs == other.busy->timeNs &&
+               one.busy->busyNs == other.busy->busyNs;
     };
     return a.range == b.range && a.kernels.startNs == b.kernels.startNs &&
            a.apiCalls.startNs == b.apiCalls.startNs && a.nvtx.startNs == b.nvtx.startNs &&

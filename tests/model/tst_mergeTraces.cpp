@@ -91,7 +91,7 @@ int64_t greatestSpread(const Trace& trace) {
 }
 
 std::string factOf(const Process& process, std::string_view name) {
-    for (const Property& each : process.facts.others)
+    for (const Property& each : process.facts->others)
         if (each.name == name) return each.value;
     return {};
 }
@@ -136,7 +136,7 @@ void tst_mergeTraces::nothingIsLostAndHostsAreTold() {
     QCOMPARE(hostOf(whole->processes[1].globalPid), 1u);
     QCOMPARE(whole->processes[1].pid, 4242u);
     QCOMPARE(whole->processes[1].rank, std::optional<int>(1));
-    QCOMPARE(whole->processes[1].facts.host, std::string("b"));
+    QCOMPARE(whole->processes[1].facts->host, std::string("b"));
     QCOMPARE(whole->processes[1].gaps.size(), size_t{1});
     QCOMPARE(whole->facts.hosts.size(), size_t{2});
     QCOMPARE(whole->facts.hosts[1].name, std::string("b"));

@@ -206,7 +206,7 @@ void tst_reduceToPixels::isWhatAPlainLoopFindsWithTiles() {
     for (int round = 0; round < 12; ++round) {
         Lane lane = burstyLane(random, 5000 + round * 500);
         lane.tiles = buildLaneTiles(lane);
-        QVERIFY(!lane.tiles.levels.empty());
+        QVERIFY(!lane.tiles->levels.empty());
         const int64_t firstNs = lane.startNs.front();
         const int64_t wholeNs = lane.endNs(lane.size() - 1) - firstNs;
         for (int zoom = 0; zoom < 20; ++zoom) {
@@ -241,7 +241,7 @@ void tst_reduceToPixels::tilesOutOfOrderGiveNoSlicesThatAreNotThere() {
     Lane lane = burstyLane(random, 20'000);
     lane.tiles = buildLaneTiles(lane);
     // As a damaged index may hold them.
-    for (LaneTiles::Level& level : lane.tiles.levels)
+    for (LaneTiles::Level& level : lane.tiles.edit().levels)
         for (size_t edge = 0; edge < level.slice.size(); ++edge) {
             level.slice.set(edge,
                             edge % 3 == 0 ? 0 : static_cast<uint32_t>(random()) % lane.size());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/jobs/LatestJob.h"
 
-#include <QCoreApplication>
-#include <QMetaObject>
 #include <QPointer>
 #include <QThreadPool>
 #include <new>
 #include <utility>
+
+#include "views/jobs/Courier.h"
 
 namespace lanescope::views {
 
@@ -28,25 +28,20 @@ void LatestJob::cancel() {
 
 void LatestJob::launch(quint64 number, Work work) {
     isRunning_ = true;
-    // The worker must not touch `this`, which may be gone by then; the application object outlives
-    // both, and its event loop is where the guard is looked at.
-    QThreadPool::globalInstance()->start(
-        [guard = QPointer<LatestJob>(this), number, work = std::move(work)] {
-            Publish publish;
-            try {
-                publish = work();
-            } catch (const std::bad_alloc&) {
-                // What there is no memory for is not shown; all else goes on.
-            }
-            QCoreApplication* application = QCoreApplication::instance();
-            if (!application) return;
-            QMetaObject::invokeMethod(
-                application,
-                [guard, number, publish = std::move(publish)] {
-                    if (guard) guard->finish(number, publish);
-                },
-                Qt::QueuedConnection);
-        });
+    // The worker must not touch `this`, which may be gone by then; the guard is looked at where the
+    // answer arrives.
+    const auto answer = std::make_shared<Publish>();
+    auto* const courier = new Courier([guard = QPointer<LatestJob>(this), number, answer] {
+        if (guard) guard->finish(number, *answer);
+    });
+    QThreadPool::globalInstance()->start([courier, answer, work = std::move(work)] {
+        try {
+            *answer = work();
+        } catch (const std::bad_alloc&) {
+            // What there is no memory for is not shown; all else goes on.
+        }
+        courier->send();
+    });
 }
 
 void LatestJob::finish(quint64 number, const Publish& publish) {

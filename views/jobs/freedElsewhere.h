@@ -3,6 +3,7 @@
 
 #include <QThreadPool>
 #include <memory>
+#include <new>
 
 namespace lanescope::views {
 
@@ -15,8 +16,13 @@ std::shared_ptr<T> freedElsewhere(std::shared_ptr<T> value) {
     if (at == nullptr) return value;
     return std::shared_ptr<T>(at, [value = std::move(value)](T*) mutable {
         // At the very end of the program there is no pool any more.
-        if (QThreadPool* const pool = QThreadPool::globalInstance())
+        QThreadPool* const pool = QThreadPool::globalInstance();
+        if (!pool) return;
+        try {
             pool->start([value = std::move(value)]() mutable { value.reset(); });
+        } catch (const std::bad_alloc&) {
+            // It was freed here.
+        }
     });
 }
 

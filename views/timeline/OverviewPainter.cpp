@@ -33,7 +33,7 @@ void paintGaps(QPainter& painter, const TimelineState& state, TrackKind kind, do
                double height, double width) {
     const auto& tracks = state.trace()->tracks;
     const auto isMeant = [&](const Track& track) {
-        return track.kind == kind && !(track.unrecorded.empty() && track.lossy.empty());
+        return track.kind == kind && !(track.unrecorded->empty() && track.lossy->empty());
     };
     const auto count = std::count_if(tracks.begin(), tracks.end(), isMeant);
     if (count == 0) return;

@@ -115,9 +115,9 @@ std::optional<CardText> unrecordedText(const Track& track, int64_t timeNs, int64
                                         formatTime(range.endNs - timeOriginNs))};
     };
     if (const auto found = find(track.lossy, std::max<int64_t>(1, toleranceNs));
-        found != track.lossy.end())
+        found != track.lossy->end())
         return say(QStringLiteral("Some of this was lost"), *found);
-    if (const auto found = find(track.unrecorded, 0); found != track.unrecorded.end())
+    if (const auto found = find(track.unrecorded, 0); found != track.unrecorded->end())
         return say(QStringLiteral("Not recorded"), *found);
     return std::nullopt;
 }

@@ -72,7 +72,7 @@ void NvprofContext::readProcess() {
     const uint32_t index = process();
     if (index == noIndex || command.empty()) return;
     Process& named = builder().processes()[index];
-    named.facts.commandLine = command;
+    named.facts.edit().commandLine = command;
     const std::string program = command.substr(0, command.find(' '));
     named.name = program.substr(program.rfind('/') + 1);
 }

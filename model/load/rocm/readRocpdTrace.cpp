@@ -110,12 +110,12 @@ class RocpdReader {
             processes_[reader.integerOr(Id, 0)] = index;
             Process& process = builder().processes()[index];
             const std::string command(reader.text(Command));
-            process.facts.commandLine = command;
+            process.facts.edit().commandLine = command;
             const std::string program = command.substr(0, command.find(' '));
             process.name = program.substr(program.rfind('/') + 1);
             if (const auto name = hostNames_.find(reader.integerOr(Node, 0));
                 name != hostNames_.end())
-                process.facts.host = name->second;
+                process.facts.edit().host = name->second;
         }
     }
 

@@ -275,8 +275,12 @@ class RpdReader {
                 continue;
             }
             const TimeRange range = context_.shifted(*times);
-            Samples& counter =
-                counters[{reader.integerOr(Device, 0), std::string(reader.text(Name))}];
+            const std::pair key{reader.integerOr(Device, 0), std::string(reader.text(Name))};
+            if (counters.size() >= builder().mostCounters() && !counters.contains(key)) {
+                reader.skipRow();
+                continue;
+            }
+            Samples& counter = counters[key];
             counter.samples.timesNs.push_back(range.startNs);
             counter.samples.values.push_back(static_cast<long double>(*thousandths) / 1000);
             counter.endNs = std::max(counter.endNs, range.endNs);

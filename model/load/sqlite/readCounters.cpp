@@ -15,7 +15,6 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t maximumCounters = 1 << 16;
 constexpr int64_t maximumNumber = 1 << 16;  ///< Of a link or a core.
 
 /// A counter of the file while its samples are read.
@@ -75,7 +74,7 @@ Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
         const int64_t meaning = reader.integerOr(c.meaning, 0);
         ReadCounter counter(context.builder().memory());
         if (!id || meaning < 0 || meaning > static_cast<int64_t>(CounterMeaning::Amount) ||
-            counters.size() >= maximumCounters ||
+            counters.size() >= context.builder().mostCounters() ||
             !findSubject(reader, directory.identities, counter.series)) {
             reader.skipRow();
             continue;
@@ -157,7 +156,7 @@ Metrics readMetricNames(LoadContext& context, FileDirectory& directory) {
     while (reader.next()) {
         const std::optional<int64_t> type = reader.integer(t.typeId);
         const std::optional<int64_t> metric = reader.integer(t.metricId);
-        if (!type || !metric || metrics.size() >= maximumCounters) {
+        if (!type || !metric || metrics.size() >= context.builder().mostCounters()) {
             reader.skipRow();
             continue;
         }

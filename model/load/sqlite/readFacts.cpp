@@ -113,8 +113,8 @@ void takeProcessFact(Process& process, std::string_view name, std::string_view v
     const bool isTaken = (name == facts::rank && takeRank(process.rank, value)) ||
                          (name == facts::localRank && takeRank(process.localRank, value)) ||
                          (name == facts::worldSize && takeRank(process.worldSize, value)) ||
-                         takeNamedFact(process.facts, name, value);
-    if (!isTaken) process.facts.others.push_back({std::string(name), std::string(value)});
+                         takeNamedFact(process.facts.edit(), name, value);
+    if (!isTaken) process.facts.edit().others.push_back({std::string(name), std::string(value)});
 }
 
 void readExportFacts(LoadContext& context) {

@@ -64,7 +64,8 @@ void describe(const XplaneReader& reader, const std::string& host, JsonGiving& g
         trace.startUtcNs = reader.beganNs() + giving.zeroNs;
     describeGpus(reader, giving.builder);
     const uint32_t process = giving.identities.mainProcess();
-    if (process != noIndex && !host.empty()) giving.builder.processes()[process].facts.host = host;
+    if (process != noIndex && !host.empty())
+        giving.builder.processes()[process].facts.edit().host = host;
 }
 
 }  // namespace

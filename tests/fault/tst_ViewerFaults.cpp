@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QFile>
+#include <QtTest>
+
+#include "model/export/traceFile.h"
+#include "model/format/PageSeal.h"
+#include "model/index/indexPath.h"
+#include "tests/fault/faults.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+
+using namespace lanescope;
+
+/// The viewer with one call of the system failing in the threads that load a trace and compute what
+/// is shown of it: it makes its picture or says why not, and what it leaves behind is right.
+class tst_ViewerFaults : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void initTestCase() {
+        path_ = folder_ / "run.sqlite";
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), path_).has_value());
+        QVERIFY(sealPages(path_).has_value());
+    }
+
+    void oneCallThatFails_data() {
+        QTest::addColumn<QString>("kind");
+        QTest::addColumn<bool>("isIndexed");
+        QTest::addColumn<bool>("goesOn");
+        for (const char* kind : {"malloc", "read", "open", "mmap", "write", "rename"})
+            for (const bool isIndexed : {false, true})
+                for (const bool goesOn : {false, true})
+                    QTest::addRow("%s%s%s", kind, isIndexed ? ", by its index" : "",
+                                  goesOn ? ", from then on" : "")
+                        << QString(kind) << isIndexed << goesOn;
+    }
+    void oneCallThatFails() {
+        QFETCH(QString, kind);
+        QFETCH(bool, isIndexed);
+        QFETCH(bool, goesOn);
+        prepare(isIndexed);
+        const Outcome good = run({.kind = kind});
+        QVERIFY2(good.status == 0, good.errors.constData());
+        const std::vector<uint64_t> calls = this->calls();
+        const auto count = static_cast<long>(calls.size());
+        int refused = 0, shown = 0;
+        for (const long number : chosen(calls, 4)) {
+            prepare(isIndexed);
+            const Outcome outcome = run({.kind = kind, .at = number, .goesOn = goesOn});
+            const QByteArray at = QByteArray::number(qlonglong{number}) + " of " +
+                                  QByteArray::number(qlonglong{count}) + ": " + outcome.errors;
+            QVERIFY2(outcome.hasEnded, at.constData());
+            if (outcome.status == 0) {
+                ++shown;
+                QVERIFY2(isPicture(), at.constData());
+            } else {
+                ++refused;
+                QVERIFY2(outcome.status == 1, at.constData());
+                QVERIFY2(outcome.errors.contains("lanescope-viewer: "), at.constData());
+            }
+            // Whatever index there is by now: it is read as the trace is.
+            const Outcome after = runProgram("lanescope", statsOfKernels(), {});
+            if (sums_.isEmpty()) sums_ = after.output;
+            QVERIFY2(after.status == 0 && after.output == sums_, at.constData());
+        }
+        qInfo("%ld calls, %d refused, %d shown", count, refused, shown);
+    }
+
+  private:
+    QStringList statsOfKernels() const {
+        return {"stats", QString::fromStdString(path_.string()), "-r", "cuda_gpu_kern_sum", "-f",
+                "csv"};
+    }
+    QString picture() const { return QString::fromStdString((folder_ / "out.png").string()); }
+    bool isPicture() const {
+        QFile file(picture());
+        if (!file.open(QIODevice::ReadOnly)) return false;
+        const QByteArray content = file.readAll();
+        return content.startsWith("\x89PNG") && content.contains("IEND");
+    }
+    void prepare(bool isIndexed) {
+        QVERIFY(removeIndexes(path_).has_value());
+        QFile::remove(picture());
+        if (!isIndexed) return;
+        const Outcome made =
+            runProgram("lanescope", {"index", QString::fromStdString(path_.string())}, {});
+        QCOMPARE(made.status, 0);
+    }
+    Outcome run(Fault fault) const {
+        // Calls that Qt makes are not ours to answer for.
+        fault.objects = "/bin/lanescope-viewer:libsqlite3:libfmt:libz.";
+        fault.threads = "others";
+        fault.stacksFile = stacksFile();
+        return runProgram(
+            "lanescope-viewer",
+            {"--render", picture(), "--size", "400x300", QString::fromStdString(path_.string())},
+            fault);
+    }
+    std::vector<uint64_t> calls() const { return callsIn(stacksFile()); }
+    QString stacksFile() const { return QString::fromStdString((folder_ / "stacks").string()); }
+
+    TemporaryFolder folder_;
+    std::filesystem::path path_;
+    QByteArray sums_;
+};
+
+LANESCOPE_TEST(tst_ViewerFaults, QCoreApplication)
+#include "tst_ViewerFaults.moc"

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <malloc.h>
+
+#include <QtTest>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "model/load/loadTrace.h"
+#include "tests/support/sanitizers.h"
+
+namespace lanescope::test {
+
+/// Memory that opening a file may take, as the page of promises has it: of a small one what the
+/// program needs for any, and of each byte as many.
+inline constexpr int64_t leastMemory = int64_t{32} << 20, memoryPerByte = 16;
+
+/// A line of /proc/self/status that is a number of KiB, in bytes.
+inline int64_t statusBytes(const std::string& name) {
+    std::ifstream file("/proc/self/status");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with(name + ":")) return std::stoll(line.substr(name.size() + 1)) << 10;
+    return -1;
+}
+
+/// Opens the file; the test fails if that takes more memory than its size allows.
+inline Result<TracePtr> loadWithinBounds(const std::filesystem::path& path) {
+    ::malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak
+    const int64_t before = statusBytes("VmRSS");
+    auto trace = loadTrace(path);
+    const int64_t took = statusBytes("VmHWM") - before;
+    const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path));
+    const int64_t most = leastMemory + memoryPerByte * bytes;
+    qInfo("%lld of %lld KiB for a file of %lld KiB", static_cast<long long>(took >> 10),
+          static_cast<long long>(most >> 10), static_cast<long long>(bytes >> 10));
+    if (before > 0 && !hasAddressSanitizer && !hasThreadSanitizer && took > most)
+        QTest::qFail("It takes more memory than its size allows.", __FILE__, __LINE__);
+    return trace;
+}
+
+}  // namespace lanescope::test
