@@ -56,16 +56,6 @@ int spawnWith(const char* program, int socket, pid_t& pid) {
     return problem;
 }
 
-/// What a failed answer says.
-QueryError errorIn(std::string_view body) {
-    if (body.empty()) return {"There is not enough memory for this query.", std::nullopt};
-    QueryReader reader(body);
-    QueryError error{reader.text(), std::nullopt};
-    const int64_t offset = reader.number();
-    if (offset >= 0) error.offset = static_cast<size_t>(offset);
-    return error;
-}
-
 }  // namespace
 
 Result<QueryProcess> QueryProcess::open(const std::filesystem::path& path,
@@ -208,29 +198,22 @@ Result<QueryResult, QueryError> QueryProcess::run(std::string_view sql, const Qu
         return tl::unexpected(QueryError{std::move(sentence), std::nullopt});
     };
     if (auto started = start({}); !started) return failed(started.error().sentence);
-    QueryWriter writer;
-    for (const int64_t each :
-         {int64_t{limits.time.count()}, limits.rows, limits.resultBytes, limits.workingBytes})
-        writer.number(each);
-    writer.text(sql);
+    const std::string request = bodyOf(QueryRequest{std::string(sql), limits});
     const Clock::time_point begun = Clock::now();
     const GoesOn goesOn = [&] {
         return !progress || progress(std::chrono::duration_cast<std::chrono::milliseconds>(
                                 Clock::now() - begun));
     };
     // A query that looks at the clock itself is to end by itself.
-    auto message = ask(QueryMessage::Query, writer.bytes(), limits.time + limits.time / 20, goesOn);
+    auto message = ask(QueryMessage::Query, request, limits.time + limits.time / 20, goesOn);
     if (message && message->kind == QueryMessage::Decided) message = receive(std::nullopt, goesOn);
     if (message && message->kind == QueryMessage::Failed)
         return tl::unexpected(errorIn(message->body));
     if (message && message->kind == QueryMessage::Answer) {
-        QueryReader reader(message->body);
-        QueryResult result;
-        result.isCut = reader.number() != 0;
-        result.took = std::chrono::milliseconds(reader.number());
-        doubt_ = reader.text();
-        result.table = reader.table();
-        if (reader.isGood()) return result;
+        if (auto answer = answerIn(message->body)) {
+            doubt_ = std::move(answer->doubt);
+            return std::move(answer->result);
+        }
     }
     end();
     if (stop_ == Stop::User) return failed("The query was stopped.");
@@ -248,17 +231,7 @@ Result<std::vector<QueryTable>> QueryProcess::tables() {
     if (message && message->kind == QueryMessage::Failed)
         return fail({errorIn(message->body).sentence});
     if (message && message->kind == QueryMessage::TablesFound) {
-        QueryReader reader(message->body);
-        std::vector<QueryTable> tables(reader.count(2 * sizeof(int64_t)));
-        for (QueryTable& table : tables) {
-            table.name = reader.text();
-            table.columns.resize(reader.count(2 * sizeof(int64_t)));
-            for (QueryTable::Column& column : table.columns) {
-                column.name = reader.text();
-                column.type = reader.text();
-            }
-        }
-        if (reader.isGood()) return tables;
+        if (auto tables = tablesIn(message->body)) return std::move(*tables);
     }
     end();
     return fail("The tables of {} could not be read: the process that did so ended.",

@@ -81,10 +81,7 @@ class Answering {
 
   private:
     static bool refuse(const QueryError& error) {
-        QueryWriter writer;
-        writer.text(error.sentence);
-        writer.number(error.offset ? static_cast<int64_t>(*error.offset) : -1);
-        return sendMessage(STDIN_FILENO, QueryMessage::Failed, writer.bytes());
+        return sendMessage(STDIN_FILENO, QueryMessage::Failed, bodyOf(error));
     }
 
     bool open(const std::string& path) {
@@ -106,40 +103,21 @@ class Answering {
     bool tables() {
         const auto found = query_->tables();
         if (!found) return refuse({found.error().sentence, std::nullopt});
-        QueryWriter writer;
-        writer.number(static_cast<int64_t>(found->size()));
-        for (const QueryTable& table : *found) {
-            writer.text(table.name);
-            writer.number(static_cast<int64_t>(table.columns.size()));
-            for (const QueryTable::Column& column : table.columns) {
-                writer.text(column.name);
-                writer.text(column.type);
-            }
-        }
-        return sendMessage(STDIN_FILENO, QueryMessage::TablesFound, writer.bytes());
+        return sendMessage(STDIN_FILENO, QueryMessage::TablesFound, bodyOf(*found));
     }
 
-    bool run(const std::string& request) {
-        QueryReader reader(request);
-        QueryLimits limits;
-        limits.time = std::chrono::milliseconds(reader.number());
-        limits.rows = reader.number();
-        limits.resultBytes = reader.number();
-        limits.workingBytes = reader.number();
-        const std::string sql = reader.text();
-        limitBySystem(limits);
-        auto answer = query_->run(sql, limits);
+    bool run(const std::string& body) {
+        const auto request = requestIn(body);
+        if (!request) return false;
+        limitBySystem(request->limits);
+        auto found = query_->run(request->sql, request->limits);
         endLimitOfTime();
         if (!sendMessage(STDIN_FILENO, QueryMessage::Decided, {})) return false;
-        if (!answer) return refuse(answer.error());
-        QueryWriter writer;
-        writer.number(answer->isCut ? 1 : 0);
-        writer.number(answer->took.count());
+        if (!found) return refuse(found.error());
         const auto doubt = query_->doubt();
-        writer.text(doubt ? doubt->sentence : std::string());
-        writer.table(answer->table);
-        answer->table = {};
-        return sendMessage(STDIN_FILENO, QueryMessage::Answer, writer.bytes());
+        std::string written =
+            bodyOf(QueryAnswer{std::move(*found), doubt ? doubt->sentence : std::string()});
+        return sendMessage(STDIN_FILENO, QueryMessage::Answer, written);
     }
 
     std::optional<TraceQuery> query_;

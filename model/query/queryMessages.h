@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "model/query/QueryLimits.h"
 #include "model/query/QueryResult.h"
 
 namespace lanescope {
@@ -64,6 +67,33 @@ class QueryReader {
     std::string_view left_;
     bool isGood_ = true;
 };
+
+// Bodies of messages, each written and read: nothing of what is read is believed, and one that is
+// not whole is none.
+
+/// Of `Query`.
+struct QueryRequest {
+    std::string sql;
+    QueryLimits limits;
+};
+std::string bodyOf(const QueryRequest& request);
+std::optional<QueryRequest> requestIn(std::string_view body);
+
+/// Of `Answer`.
+struct QueryAnswer {
+    QueryResult result;
+    std::string doubt;  ///< What `TraceQuery::doubt` says, a sentence; empty if nothing.
+};
+std::string bodyOf(const QueryAnswer& answer);
+std::optional<QueryAnswer> answerIn(std::string_view body);
+
+/// Of `TablesFound`.
+std::string bodyOf(const std::vector<QueryTable>& tables);
+std::optional<std::vector<QueryTable>> tablesIn(std::string_view body);
+
+/// Of `Failed`. An empty body, which takes no memory, says that there is none.
+std::string bodyOf(const QueryError& error);
+QueryError errorIn(std::string_view body);
 
 /// Sends a whole message; false if nobody listens any more.
 bool sendMessage(int socket, QueryMessage kind, std::string_view body);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/export/traceFile.h"
 #include "model/query/TraceQuery.h"
+#include "model/query/queryMessages.h"
+#include "model/query/queryPosition.h"
 #include "model/values/formatTable.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
@@ -17,23 +19,68 @@ std::filesystem::path traceIn(const Scratch& scratch) {
     return path;
 }
 
+/// A message of a process that a query may have taken over. What is read of it is written as it
+/// was.
+void readMessage(uint8_t kind, std::string_view body) {
+    switch (kind) {
+        case 0:
+            if (const auto answer = answerIn(body)) {
+                const std::string written = bodyOf(*answer);
+                const auto again = answerIn(written);
+                require(again && bodyOf(*again) == written, "An answer changes on its way.");
+                (void)formatTable(answer->result.table, TableFormat::Json);
+            }
+            return;
+        case 1:
+            if (const auto tables = tablesIn(body))
+                require(tablesIn(bodyOf(*tables)).has_value(), "Tables are lost on their way.");
+            return;
+        case 2:
+            if (const auto request = requestIn(body))
+                require(requestIn(bodyOf(*request))->sql == request->sql, "A query is changed.");
+            return;
+        default:
+            (void)errorIn(body);
+    }
+}
+
+/// What is asked of the trace's tables; the same each time.
+void askForTables(const TraceQuery& query) {
+    const auto tables = query.tables();
+    require(tables && !tables->empty(), "A trace without tables.");
+    require(tablesIn(bodyOf(*tables))->size() == tables->size(), "Tables are lost on their way.");
+}
+
 }  // namespace
 
-/// A query that somebody typed: what is not harmless is refused, and nothing is written.
+/// A query that somebody typed: what is not harmless is refused, and nothing is written. Behind a
+/// byte of 1 to 4 stands instead what the process of a query and who asks tell each other.
 void askInSql(Bytes bytes) {
+    constexpr uint8_t kinds = 4;
+    if (!bytes.empty() && bytes[0] >= 1 && bytes[0] <= kinds)
+        return readMessage(static_cast<uint8_t>(bytes[0] - 1), textOf(bytes.subspan(1)));
     static const Scratch scratch;
     static const auto path = traceIn(scratch);
     static const auto written = std::filesystem::last_write_time(path);
     static const auto query = TraceQuery::open(path);
     require(query.has_value(), "The trace cannot be opened.");
+    if (bytes.empty()) return askForTables(*query);
     QueryLimits limits;
-    limits.time = std::chrono::milliseconds(100);
+    limits.time = std::chrono::milliseconds(20);
     limits.rows = 100;
-    limits.resultBytes = 1 << 20;
+    limits.resultBytes = 1 << 16;
     limits.workingBytes = 32 << 20;
     const auto answer = query->run(textOf(bytes), limits);
-    if (answer) (void)formatTable(answer->table, TableFormat::Json);
-    require(answer.has_value() || !answer.error().sentence.empty(), "It failed without a word.");
+    if (!answer) {
+        require(!sentenceOf(answer.error(), textOf(bytes)).empty(), "It failed without a word.");
+        require(errorIn(bodyOf(answer.error())).offset == answer.error().offset,
+                "A place is lost on its way.");
+    } else {
+        const auto received = answerIn(bodyOf(QueryAnswer{*answer, {}}));
+        require(received && formatTable(received->result.table, TableFormat::Json) ==
+                                formatTable(answer->table, TableFormat::Json),
+                "An answer changes on its way.");
+    }
     require(std::filesystem::last_write_time(path) == written, "The trace was written to.");
 }
 

@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libFuzzer calls, for the target that the build names.
+// What libFuzzer calls. The program is called "fuzz-NAME" for each target, which are links to one.
 
 #include <algorithm>
 
 #include "tests/fuzz/targets/sqliteMemory.h"
 #include "tests/fuzz/targets/targets.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+namespace {
+
+lanescope::fuzz::Target target{};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(const int*, char*** arguments) {
     using namespace lanescope::fuzz;
-    static const Target* const target = [] {
-        const auto all = targets();
-        const auto found = std::ranges::find(all, std::string_view(LANESCOPE_FUZZ_TARGET),
-                                             [](const Target& each) { return each.name; });
-        require(found != all.end(), "There is no target " LANESCOPE_FUZZ_TARGET ".");
-        // How much a query takes is part of what that target asks.
-        if (std::string_view(found->name) != "sql") keepSqliteFromSanitizer();
-        return &*found;
-    }();
-    target->run({data, size});
+    const std::string_view program = (*arguments)[0];
+    const std::string_view name = program.substr(program.rfind('-') + 1);
+    const auto all = targets();
+    const auto found = std::ranges::find(all, name, [](const Target& each) { return each.name; });
+    require(found != all.end(), "The program is called fuzz- and the name of a target.");
+    target = *found;
+    // How much a query takes is part of what that target asks.
+    if (name != "sql") keepSqliteFromSanitizer();
+    return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    target.run({data, size});
     return 0;
 }

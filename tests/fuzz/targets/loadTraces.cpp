@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readers of tables, ours, Nsight Systems' and nvprof's, of trace events in JSON and of
+// The readers of tables, ours, Nsight Systems', nvprof's and ROCm's, of trace events in JSON and of
 // protobuf, and what is built of them.
 
 #include "model/format/tables/Schema.h"
@@ -42,6 +42,11 @@ void loadNvprofTrace(Bytes bytes) {
         "returnValue\nT StringTable _id_ value\n" +
             std::string(textOf(bytes)),
         bytes);
+}
+
+/// RPD or rocpd, which are told apart by their tables.
+void loadRocmTrace(Bytes bytes) {
+    loadSheet(textOf(bytes), bytes);
 }
 
 void loadJsonTrace(Bytes bytes) {

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "capture/collector/Collector.h"
@@ -18,20 +19,17 @@ namespace {
 
 constexpr const char* name = "box.-.4242.log";
 
-/// The input as a log. The first byte says whether it is one as it stands (0), or whether magic,
-/// sequence, length and checksum of each block are made right, as whoever wrote it would have them:
-/// else no change would come past the checksum.
-std::string logOf(Bytes bytes) {
-    if (bytes.empty()) return {};
-    std::string file(textOf(bytes.subspan(1)));
-    if (bytes[0] % 4 == 0 || file.size() < sizeof(log::FileHeader)) return file;
+/// A log of which magic, sequence, length and checksum of each block are made right, as whoever
+/// wrote it would have them: else no change would come past the checksum.
+std::string sealed(std::string file, uint32_t part = 0) {
+    if (file.size() < sizeof(log::FileHeader)) return file;
     log::FileHeader header;
     std::memcpy(&header, file.data(), sizeof header);
     std::memcpy(header.magic, log::fileMagic, sizeof header.magic);
     header.version = log::formatVersion;
     constexpr uint32_t longest = sizeof header;
     header.headerBytes = std::clamp(header.headerBytes, log::shortestHeaderBytes, longest) / 8 * 8;
-    if (header.headerBytes == longest) header.part = 0;
+    if (header.headerBytes == longest) header.part = part;
     std::memcpy(file.data(), &header, header.headerBytes);
     uint64_t sequence = 0;
     for (size_t at = header.headerBytes; at + sizeof(log::BlockHeader) <= file.size();) {
@@ -51,6 +49,61 @@ std::string logOf(Bytes bytes) {
         at += sizeof block + block.payloadBytes;
     }
     return file;
+}
+
+/// The input as a log. The first byte says whether it is one as it stands (0) or sealed.
+std::string logOf(Bytes bytes) {
+    if (bytes.empty()) return {};
+    std::string file(textOf(bytes.subspan(1)));
+    return bytes[0] % 4 == 0 ? file : sealed(std::move(file));
+}
+
+/// What logs a run may leave: of a process, of what it became, of one on another host, of a
+/// sampler, and a second part.
+constexpr std::array<const char*, 5> names{name, "box.sampler.77.log", "far.1.4243.log",
+                                           "box.-.4242.2.log", "box.-.4242.log.1"};
+
+/// The same as the logs of a run, each beginning with the magic of a log.
+void writeLogs(const Scratch& scratch, Bytes bytes) {
+    if (bytes.empty()) return;
+    const bool isSealed = bytes[0] % 4 != 0;
+    std::string_view rest = textOf(bytes.subspan(1));
+    const std::string_view magic(log::fileMagic, sizeof log::fileMagic);
+    for (const char* each : names) {
+        const uint32_t part = each == names.back() ? 1 : 0;
+        const size_t end = rest.empty() ? rest.npos : rest.find(magic, 1);
+        std::string file(rest.substr(0, end));
+        scratch.write(std::string("run/") + each, isSealed ? sealed(std::move(file), part) : file);
+        if (end == rest.npos) return;
+        rest.remove_prefix(end);
+    }
+}
+
+/// What `record` knew: nothing but the time, or a machine with two GPUs.
+capture::RunInfo infoOf(bool isKnown) {
+    capture::RunInfo info;
+    info.startRealtimeNs = 1'000'000'000'000;
+    if (!isKnown) return info;
+    info.commandLine = {"python", "train.py"};
+    info.host = "box";
+    info.version = "1.0";
+    info.machine.driverVersion = "580.1";
+    for (const int64_t index : {0, 1}) {
+        capture::MachineGpu gpu;
+        gpu.index = index;
+        gpu.name = "Simulated GPU";
+        gpu.uuid = "GPU-0" + std::to_string(index + 1) + "000000-0000-0000-0000-000000000000";
+        gpu.memoryBytes = int64_t{80} << 30;
+        gpu.pcieGeneration = 5;
+        gpu.pcieWidth = 16;
+        gpu.nvlinkCount = 18;
+        gpu.nvlinkBytesPerSecond = 25'000'000'000;
+        gpu.memoryClockMhz = 2619;
+        gpu.memoryBusBits = 5120;
+        info.machine.gpus.push_back(gpu);
+    }
+    info.machine.links.push_back({0, 1, 18, "NVSwitch", "NV18"});
+    return info;
 }
 
 /// Touches all that it is given.
@@ -92,18 +145,23 @@ void readLog(Bytes bytes) {
     (void)used;
 }
 
+/// Bits 2 to 4 of the first byte say whether the machine was known, how the program ended, and
+/// whether it still ran.
 void collectLog(Bytes bytes) {
     static const Scratch scratch;
     scratch.clear();
     std::filesystem::create_directory(scratch / "run");
-    scratch.write(std::string("run/") + name, logOf(bytes));
-    capture::RunInfo info;
-    info.startRealtimeNs = 1'000'000'000'000;
-    auto collector = capture::Collector::begin(scratch / "run", scratch / "out.sqlite", info);
+    writeLogs(scratch, bytes);
+    const uint8_t how = bytes.empty() ? 0 : bytes[0] >> 2;
+    auto collector =
+        capture::Collector::begin(scratch / "run", scratch / "out.sqlite", infoOf(how & 1));
     require(collector.has_value(), "There is no room for a trace.");
     const auto polled = (*collector)->poll();
     require(polled.has_value() || !polled.error().sentence.empty(), "It failed without a word.");
-    const auto made = (*collector)->finish(capture::MainProcess{4242, 0, 0}, false);
+    (*collector)->noteProgramEnd();
+    if ((how & 4) != 0) (*collector)->cut({4242}, 1'000'000'500'000);
+    const int status = (how & 2) != 0 ? 137 : 0;
+    const auto made = (*collector)->finish(capture::MainProcess{4242, status, 0}, false);
     if (!made) return require(!made.error().sentence.empty(), "It failed without a word.");
     // What the collector writes is a trace that can be read, which takes longer than all else.
     if (bytes.size() % 4 != 0) return;

@@ -18,6 +18,7 @@ std::span<const Target> targets() {
         Target{"trace", &loadOwnTrace},
         Target{"nsight", &loadNsightTrace},
         Target{"nvprof", &loadNvprofTrace},
+        Target{"rocm", &loadRocmTrace},
         Target{"jsontrace", &loadJsonTrace},
         Target{"protobuf", &loadProtobuf},
         Target{"summary", &readStoredSummary},

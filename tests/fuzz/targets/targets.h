@@ -34,6 +34,7 @@ void collectLog(Bytes);
 void loadOwnTrace(Bytes);
 void loadNsightTrace(Bytes);
 void loadNvprofTrace(Bytes);
+void loadRocmTrace(Bytes);
 void loadJsonTrace(Bytes);
 void loadProtobuf(Bytes);
 void readStoredSummary(Bytes);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gives a target all files of some folders, once: replay TARGET FOLDER...
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/fuzz/targets/targets.h"
+
+int main(int count, char** arguments) {
+    using namespace lanescope::fuzz;
+    const auto all = targets();
+    const auto found = std::ranges::find(all, std::string_view(count > 1 ? arguments[1] : ""),
+                                         [](const Target& each) { return each.name; });
+    require(found != all.end(), "usage: replay TARGET FOLDER...");
+    for (int folder = 2; folder < count; ++folder)
+        for (const auto& entry : std::filesystem::directory_iterator(arguments[folder])) {
+            std::ifstream file(entry.path(), std::ios::binary);
+            const std::string bytes{std::istreambuf_iterator<char>(file),
+                                    std::istreambuf_iterator<char>()};
+            found->run({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+        }
+    return 0;
+}
