@@ -137,7 +137,7 @@ void TraceFileWriter::facts() {
         forEachFact(sampler, [&](const FactName& name, const auto& value) {
             add(std::nullopt, hostFactName(sampler.host, name.identifier), factText(name, value));
         });
-    for (const Process& process : trace_.processes) addAll(process.facts, process.globalPid);
+    for (const Process& process : trace_.processes) addAll(*process.facts, process.globalPid);
     for (const GpuFacts& gpu : trace_.gpuFacts)
         forEachFact(gpu, [&](const FactName& name, const auto& value) {
             add(std::nullopt, gpuFactName(gpu.gpu, name.identifier), factText(name, value));

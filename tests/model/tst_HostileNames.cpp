@@ -220,7 +220,8 @@ std::vector<Kind> protobufKinds() {
              ProtoWriter space;
              space.bytes(1, host.bytes());
              return space.bytes();
-         })},
+         }),
+         count},
         {"XPlane, streams of GPUs", bytes([] {
              ProtoWriter space;
              for (int gpu = 0; gpu < 1000; ++gpu) {

@@ -111,6 +111,7 @@ class tst_Xplane : public QObject {
   private slots:
     void workIsOnItsStream();
     void callsAndRangesAreOnTheirThread();
+    void threadsOfNumbersOfOneLengthStayApart();
     void operationsAreWhereTheirWorkIsLaunched();
     void theFileSaysWhoAndWhen();
     void detailsAreUnderstood();
@@ -163,6 +164,26 @@ void tst_Xplane::callsAndRangesAreOnTheirThread() {
     QCOMPARE(trace->threads[thread].name, std::string("python"));
     QCOMPARE(trace->threads[thread].tid, 4242u);
     QCOMPARE(trace->apiCalls.thread[0], thread);
+}
+
+void tst_Xplane::threadsOfNumbersOfOneLengthStayApart() {
+    protoTrace::Plane host("/host:CPU"), gpu("/device:GPU:0");
+    for (const uint64_t id : {4242u, 4243u, 4244u})
+        host.line(id, fmt::format("worker/{}", id), 1000,
+                  {host.event(fmt::format("of {}", id), 0, 1'000'000)});
+    for (const char* title : {"Steps", "Other", "Third"})
+        gpu.line(1, title, 1000, {gpu.event("derived", 0, 1'000'000)});
+    ProtoWriter space;
+    space.bytes(1, host.bytes());
+    space.bytes(1, gpu.bytes());
+    const TracePtr trace = loaded(space.bytes());
+    QCOMPARE(trace->threads.size(), size_t{6});
+    for (uint32_t row = 0; row < trace->nvtx.size(); ++row) {
+        const std::string_view text = trace->strings.at(trace->nvtx.text[row]);
+        if (text.starts_with("of "))
+            QCOMPARE(std::to_string(trace->threads[trace->nvtx.thread[row]].tid),
+                     std::string(text.substr(3)));
+    }
 }
 
 void tst_Xplane::operationsAreWhereTheirWorkIsLaunched() {

@@ -117,9 +117,9 @@ void XplaneReader::take(std::string_view bytes) {
         for (const std::string_view message : plane.lines()) {
             const XplaneLine line = plane.line(message);
             const std::string_view title = line.displayName.empty() ? line.name : line.displayName;
-            const std::string number =
+            const std::string& number = threadsOfPlane_.emplace_back(
                 isHost ? fmt::format("{}", line.id)
-                       : fmt::format("{} {} {}", plane.name(), line.id, line.name);
+                       : fmt::format("{} {} {}", plane.name(), line.id, line.name));
             takeThread(plane, line, {hostProcess, number},
                        isHost ? std::string(withoutNumber(title))
                               : fmt::format("{} {}", plane.name(), title),
@@ -127,6 +127,7 @@ void XplaneReader::take(std::string_view bytes) {
         }
     }
     chunk_.flush();
+    threadsOfPlane_.clear();
     damages_ += plane.damages();
 }
 
@@ -158,7 +159,8 @@ void XplaneReader::takeGpu(XplanePlane& plane, int64_t number) {
             continue;
         }
         const std::string_view title = line.displayName.empty() ? line.name : line.displayName;
-        const std::string thread = fmt::format("GPU {} {}", number, title);
+        const std::string& thread =
+            threadsOfPlane_.emplace_back(fmt::format("GPU {} {}", number, title));
         takeThread(plane, line, {hostProcess, thread}, fmt::format("GPU {}: {}", number, title),
                    derivedDomain(title));
     }

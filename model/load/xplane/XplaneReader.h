@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -72,6 +73,8 @@ class XplaneReader {
     }
 
     XplaneChunk chunk_;
+    /// What the chunk has views of, until it hands over the last of a plane.
+    std::deque<std::string> threadsOfPlane_;
     std::vector<XplaneGpu> gpus_;
     /// Operation and module of GPU work by its correlation, as places in `names_`.
     MixedMap<int64_t, std::pair<const std::string*, const std::string*>> operationsOf_;
