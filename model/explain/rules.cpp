@@ -23,8 +23,8 @@ constexpr RuleFacts rules[]{
      "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
      "'%Synchronize%' GROUP BY 1 ORDER BY ns DESC"},
     {"launch_bound", "The GPU is idle at least 3 % of the step because work was launched too late.",
-     "CUDA graphs (torch.compile with mode=\"reduce-overhead\"), fused or larger kernels, a larger "
-     "batch, less Python between launches.",
+     "Fused or larger kernels, a larger batch, less Python between launches; CUDA graphs "
+     "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
      "SELECT s.value AS kernel, count(*) AS launches, avg(k.end - k.start) AS mean_ns FROM "
      "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName GROUP BY 1 ORDER BY "
      "launches DESC LIMIT 20"},

@@ -92,7 +92,10 @@ class Words {
         if (critical == noIndex) return {};
         const WorkerSummary& of = worker(critical);
         std::string text = fmt::format("{} of {} steps", of.steps.size(), of.foundSteps);
-        if (!run_.pattern.empty()) text += fmt::format(" \"{}\"", printable(run_.pattern));
+        if (run_.source == StepSource::KernelPattern)
+            text += fmt::format(", each from {} on", shortContributorName(run_.pattern));
+        else if (!run_.pattern.empty())
+            text += fmt::format(" \"{}\"", printable(run_.pattern));
         if (const auto share = of.coverage(); share && run_.source != StepSource::WholeRun)
             text += fmt::format(", {} of the time from the first to the last GPU work",
                                 percent(*share));

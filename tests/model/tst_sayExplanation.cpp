@@ -139,6 +139,18 @@ class TestSayExplanation : public QObject {
     }
 
     /// In the words of the trace's health, whoever ended.
+    /// The name of a kernel can be pages long.
+    void aRhythmIsSaidWithTheShortNameOfItsKernel() {
+        MadeRun made;
+        made.add(StepPart::Compute, ContributorKind::Kernel, "k", 20 * ms);
+        RunSummary run = made.run();
+        run.source = StepSource::KernelPattern;
+        run.pattern = "void at::native::fill<" + std::string(4'000, 'x') + ">(int)";
+        const std::string sentence = explain::explain(run).steps;
+        QVERIFY2(sentence.find("each from ") != std::string::npos && sentence.size() < 200,
+                 sentence.c_str());
+    }
+
     void lossesAreSaidAsHealthSaysThem() {
         MadeRun made;
         made.run().facts.isTruncated = true;
