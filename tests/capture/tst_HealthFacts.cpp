@@ -262,7 +262,7 @@ class tst_HealthFacts : public QObject {
         QVERIFY(!process.facts->isCudaOff);
         QCOMPARE(process.facts->others.size(), size_t{1});
         QCOMPARE(process.facts->others[0].name, std::string("brandNew"));
-        QCOMPARE(process.facts.others[0].value, std::string("yes"));
+        QCOMPARE(process.facts->others[0].value, std::string("yes"));
     }
 
   private:
