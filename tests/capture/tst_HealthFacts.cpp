@@ -117,7 +117,7 @@ class tst_HealthFacts : public QObject {
         add(log, 7);
         const TracePtr trace = load();
         QVERIFY(!processOf(*trace, 7)->endedAbnormally);
-        QCOMPARE(processOf(*trace, 7)->facts.endSignal, int64_t{15});
+        QCOMPARE(processOf(*trace, 7)->facts->endSignal, int64_t{15});
         const auto places = healthPlaces(*trace);
         QCOMPARE(places.size(), size_t{1});
         QVERIFY(places[0].isEnd);
