@@ -42,8 +42,8 @@ RankPlace placeOf(const Trace& trace, const FoundWorker& worker) {
     const Process& process = trace.processes[worker.steps->process];
     RankPlace place;
     place.worker = worker.number;
-    place.host = process.facts.host.empty() ? trace.facts.host : process.facts.host;
-    place.bootId = process.facts.bootId;
+    place.host = process.facts->host.empty() ? trace.facts.host : process.facts->host;
+    place.bootId = process.facts->bootId;
     place.localRank = process.localRank;
     place.worldSize = process.worldSize;
     place.gpuUuid = trace.gpus[worker.steps->gpu].uuid;

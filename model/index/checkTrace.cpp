@@ -28,6 +28,10 @@ struct WholeReader {
     template <class T, size_t size>
     void operator()(const std::array<T, size>&) {}
     template <class T>
+    void operator()(const Rare<T>& value) {
+        if (value.isThere()) (*this)(*value);
+    }
+    template <class T>
     void operator()(const std::vector<T>& values) {
         for (const T& value : values) (*this)(value);
     }

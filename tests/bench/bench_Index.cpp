@@ -59,6 +59,10 @@ class StoredBytes {
     template <class T>
     void operator()(const std::optional<T>&) {}
     template <class T>
+    void operator()(const Rare<T>& value) {
+        (*this)(*value);
+    }
+    template <class T>
     void operator()(const std::vector<T>& values) {
         for (const T& value : values) (*this)(value);
     }

@@ -117,7 +117,7 @@ class tst_HealthFacts : public QObject {
         add(log, 7);
         const TracePtr trace = load();
         QVERIFY(!processOf(*trace, 7)->endedAbnormally);
-        QCOMPARE(processOf(*trace, 7)->facts.endSignal, int64_t{15});
+        QCOMPARE(processOf(*trace, 7)->facts->endSignal, int64_t{15});
         const auto places = healthPlaces(*trace);
         QCOMPARE(places.size(), size_t{1});
         QVERIFY(places[0].isEnd);
@@ -256,13 +256,13 @@ class tst_HealthFacts : public QObject {
         QVERIFY(trace->facts.others.empty());
         const Process& process = *processOf(*trace, 4242);
         QCOMPARE(process.worldSize, 2);
-        QCOMPARE(process.facts.cuptiVersion, int64_t{130001});
-        QCOMPARE(process.facts.cuptiPath, std::string("/usr/lib/libcupti.so"));
-        QVERIFY(process.facts.isNvtxOff);
-        QVERIFY(!process.facts.isCudaOff);
-        QCOMPARE(process.facts.others.size(), size_t{1});
-        QCOMPARE(process.facts.others[0].name, std::string("brandNew"));
-        QCOMPARE(process.facts.others[0].value, std::string("yes"));
+        QCOMPARE(process.facts->cuptiVersion, int64_t{130001});
+        QCOMPARE(process.facts->cuptiPath, std::string("/usr/lib/libcupti.so"));
+        QVERIFY(process.facts->isNvtxOff);
+        QVERIFY(!process.facts->isCudaOff);
+        QCOMPARE(process.facts->others.size(), size_t{1});
+        QCOMPARE(process.facts->others[0].name, std::string("brandNew"));
+        QCOMPARE(process.facts->others[0].value, std::string("yes"));
     }
 
   private:

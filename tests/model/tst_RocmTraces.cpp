@@ -181,7 +181,7 @@ void tst_RocmTraces::processesOfSeveralHostsAreToldApart() {
     const TracePtr trace = loaded(path);
     QCOMPARE(trace->processes.size(), size_t{2});
     QVERIFY(hostOf(trace->processes[0].globalPid) != hostOf(trace->processes[1].globalPid));
-    QCOMPARE(trace->processes[1].facts.host, std::string("node8"));
+    QCOMPARE(trace->processes[1].facts->host, std::string("node8"));
     QCOMPARE(trace->gpus.size(), size_t{2});
     QCOMPARE(trace->kernels.size(), 2u);
     for (uint32_t row = 0; row < 2; ++row)

@@ -200,8 +200,8 @@ void tst_loadTrace::readsEveryKindOfRow() {
     QCOMPARE(trace->facts.others.size(), size_t{1});
     QCOMPARE(trace->facts.others[0].name, std::string("Command"));
     QCOMPARE(trace->facts.others[0].value, std::string("python3 train.py"));
-    QCOMPARE(trace->processes[0].facts.others.size(), size_t{1});
-    QCOMPARE(trace->processes[0].facts.others[0].name, std::string("CUDA"));
+    QCOMPARE(trace->processes[0].facts->others.size(), size_t{1});
+    QCOMPARE(trace->processes[0].facts->others[0].name, std::string("CUDA"));
     QCOMPARE(trace->processes[0].worldSize, 8);
     QCOMPARE(trace->health[0].severity, Severity::Warning);
     QCOMPARE(codeOf(trace->health[0]), std::string("dropped"));

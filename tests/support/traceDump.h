@@ -32,6 +32,10 @@ class TraceDump {
         (*this)(value.has_value());
         if (value) (*this)(*value);
     }
+    template <class T>
+    void operator()(const Rare<T>& value) {
+        (*this)(*value);
+    }
     template <class T, size_t size>
     void operator()(const std::array<T, size>& values) {
         for (const T& value : values) (*this)(value);
