@@ -6,8 +6,8 @@ usage: PYTHONPATH=STAGE test_readers.py      each part skips itself where its pr
 
 LANESCOPE_TEST_CONSUMERS names a folder with programs that read SQLite exports of Nsight Systems, unchanged: nsys2json and
 PyProf (which needs tqdm and cxxfilt). LANESCOPE_TEST_DATA may name one with real exports, on which they have to do the
-same. HTA (`hta`) and TraceLens (`TraceLens`) read files of torch.profiler; they are used if Python has them. Note that the
-`tracelens` of the registry of Python is another program, of which the test knows.
+same. HTA (`hta`) and TraceLens (`TraceLens`) read files of torch.profiler; they are used if Python has them. The `tracelens`
+of the registry of Python is another program, with a module of another name.
 """
 
 import collections
