@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 struct ImportOptions {
     std::vector<std::string> files;
     std::string folder;
+    std::string output;
 };
 
 /// "run.sqlite" of "run.json.gz": without the ending that a trace of some tool has.
@@ -46,12 +47,14 @@ fs::path nameFor(const fs::path& file) {
 /// Says where it went.
 Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) {
     const fs::path folder = options.folder.empty() ? file.parent_path() : fs::path(options.folder);
-    const fs::path output = folder / nameFor(file);
+    const fs::path output =
+        options.output.empty() ? folder / nameFor(file) : fs::path(options.output);
     std::error_code error;
-    // Its name was not chosen by anybody, so what has it may be worth more.
+    // Its name was mostly not chosen by anybody, so what has it may be worth more.
     if (fs::exists(fs::symlink_status(output, error)))
-        return fail("{} would become {}, which exists: remove that, or choose a folder by --into.",
-                    file.string(), output.string());
+        return fail("{} would become {}, which exists: remove that, or choose {}.", file.string(),
+                    output.string(),
+                    options.output.empty() ? "a folder by --into" : "another name");
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
     if (isOfSqlite(**trace))
@@ -67,6 +70,9 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
 Result<void> runImport(const ImportOptions& options) {
     const auto files = filesMeantBy(options.files);
     if (!files) return fail(files.error());
+    if (!options.output.empty() && files->size() != 1)
+        return fail("{} files cannot all become {}: choose a folder by --into.", files->size(),
+                    options.output);
     std::error_code error;
     if (!options.folder.empty() && !fs::create_directories(options.folder, error) && error)
         return fail("The folder {} cannot be made: {}.", options.folder, error.message());
@@ -96,15 +102,20 @@ void addImport(CLI::App& app, int& exitStatus) {
         app.add_subcommand("import", "Make traces of our own of files of other tools");
     command->add_option("FILE", options->files, "Traces of other tools, or folders that hold them")
         ->required();
-    command
-        ->add_option("--into", options->folder,
-                     "Folder to write to instead of beside each file; made if it is not there")
-        ->type_name("FOLDER");
+    CLI::Option* const into =
+        command
+            ->add_option("--into", options->folder,
+                         "Folder to write to instead of beside each file; made if it is not there")
+            ->type_name("FOLDER");
+    command->add_option("-o,--output", options->output, "Trace to write, of one file")
+        ->type_name("FILE")
+        ->excludes(into);
     command->footer(
         "Each becomes a file of the same name that ends with .sqlite, whose path is printed. SQL, "
         "and whatever\nelse reads exports of Nsight Systems, takes it.\n\n"
         "Examples:\n"
         "  lanescope import torch.json.gz\n"
+        "  lanescope import torch.json.gz -o run.sqlite\n"
         "  lanescope import traces/ --into imported/");
     command->callback([options, &exitStatus] {
         const Result<void> result = runImport(*options);

@@ -90,6 +90,8 @@ class ReportPrinter {
                                    table.name);
             case TableFormat::Csv:
                 return printed_ > 0 ? "\r\n" : "";
+            case TableFormat::NsightCsv:
+                return printed_ > 0 ? "\n" : "";
             case TableFormat::Json:
                 break;
         }
@@ -174,7 +176,7 @@ void addStats(CLI::App& app, int& exitStatus) {
             return report ? std::string() : report.error().sentence;
         });
     help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
-                     {"text", "csv", "json"})
+                     {"text", "csv", "nsys-csv", "json"})
         ->capture_default_str();
     command
         ->add_option("--range", options->range,

@@ -10,6 +10,7 @@
 #include "model/format/tables/Gpus.h"
 #include "model/format/tables/Graphs.h"
 #include "model/format/tables/Kernels.h"
+#include "model/format/tables/Recording.h"
 #include "model/format/tables/Syncs.h"
 
 namespace lanescope::capture {
@@ -51,14 +52,31 @@ OverheadName overheadName(uint32_t cuptiKind) {
 
 }  // namespace
 
-ActivityImporter::Times ActivityImporter::times(ImportedKind kind, int64_t startNs, int64_t endNs) {
+/// Nothing if CUPTI did not time it.
+std::optional<TimeRange> ActivityImporter::times(ImportedKind kind, int64_t startNs,
+                                                 int64_t endNs) {
     ++counts_.of(kind);
-    if (startNs == 0 && endNs == 0) {  // CUPTI's way to say that it did not time it.
+    if (startNs == 0 && endNs == 0) {  // CUPTI's way to say so.
         ++counts_.untimed[static_cast<size_t>(kind)];
-        return {};
+        return std::nullopt;
     }
     latestNs_ = std::max(latestNs_, endNs);
-    return {process_.time(startNs), process_.time(endNs)};
+    return TimeRange{process_.time(startNs), process_.time(endNs)};
+}
+
+/// Keeps what is known of it out of the way of who computes with times.
+template <class Record>
+void ActivityImporter::addUntimed(const tables::Table& table, const Record& r,
+                                  std::optional<int64_t> name) {
+    std::optional<int64_t> thread, device, context, stream;
+    if constexpr (requires { r.threadId; }) thread = process_.threadId(r.threadId);
+    if constexpr (requires { r.deviceId; }) device = r.deviceId;
+    if constexpr (requires { r.contextId; }) context = r.contextId;
+    if constexpr (requires { r.streamId; }) stream = r.streamId;
+    constexpr const auto& t = tables::untimed;
+    process_.trace.add(t, t.inTable = table.tableName(), t.globalPid = process_.processId(),
+                       t.globalTid = thread, t.deviceId = device, t.contextId = context,
+                       t.streamId = stream, t.correlationId = r.correlationId, t.nameId = name);
 }
 
 int64_t ActivityImporter::deviceOf(uint32_t contextId) const {
@@ -67,12 +85,13 @@ int64_t ActivityImporter::deviceOf(uint32_t contextId) const {
 }
 
 void ActivityImporter::add(const log::KernelRecord& r) {
-    const auto [start, end] = times(ImportedKind::Kernel, r.startNs, r.endNs);
+    const std::optional<TimeRange> timed = times(ImportedKind::Kernel, r.startNs, r.endNs);
     const LogStrings::KernelNames names = process_.strings.kernelNames(r.name);
     constexpr const auto& t = tables::kernels;
+    if (!timed) return addUntimed(t, r, names.brief);
     process_.trace.add(
-        t, t.start = start, t.end = end, t.deviceId = r.deviceId, t.contextId = r.contextId,
-        t.streamId = r.streamId, t.correlationId = r.correlationId,
+        t, t.start = timed->startNs, t.end = timed->endNs, t.deviceId = r.deviceId,
+        t.contextId = r.contextId, t.streamId = r.streamId, t.correlationId = r.correlationId,
         t.globalPid = process_.processId(), t.demangledName = names.demangled,
         t.shortName = names.brief, t.mangledName = names.mangled, t.launchType = r.launchType,
         t.cacheConfig = r.cacheConfig, t.registersPerThread = r.registersPerThread,
@@ -89,14 +108,15 @@ void ActivityImporter::add(const log::KernelRecord& r) {
 }
 
 void ActivityImporter::add(const log::MemcpyRecord& r) {
-    const auto [start, end] = times(ImportedKind::Memcpy, r.startNs, r.endNs);
+    const std::optional<TimeRange> timed = times(ImportedKind::Memcpy, r.startNs, r.endNs);
     const auto ofPeer = [&](uint32_t value) {
         return r.isPeer != 0 ? std::optional<uint32_t>(value) : std::nullopt;
     };
     constexpr const auto& t = tables::memcpys;
+    if (!timed) return addUntimed(t, r);
     process_.trace.add(
-        t, t.start = start, t.end = end, t.deviceId = r.deviceId, t.contextId = r.contextId,
-        t.streamId = r.streamId, t.correlationId = r.correlationId,
+        t, t.start = timed->startNs, t.end = timed->endNs, t.deviceId = r.deviceId,
+        t.contextId = r.contextId, t.streamId = r.streamId, t.correlationId = r.correlationId,
         t.globalPid = process_.processId(), t.bytes = r.bytes,
         t.copyKind = memcpyKindFrom(r.copyKind), t.srcKind = memoryKindOfCupti(r.sourceKind),
         t.dstKind = memoryKindOfCupti(r.destinationKind), t.srcDeviceId = ofPeer(r.sourceDeviceId),
@@ -105,37 +125,47 @@ void ActivityImporter::add(const log::MemcpyRecord& r) {
 }
 
 void ActivityImporter::add(const log::MemsetRecord& r) {
-    const auto [start, end] = times(ImportedKind::Memset, r.startNs, r.endNs);
+    const std::optional<TimeRange> timed = times(ImportedKind::Memset, r.startNs, r.endNs);
     constexpr const auto& t = tables::memsets;
+    if (!timed) return addUntimed(t, r);
     process_.trace.add(
-        t, t.start = start, t.end = end, t.deviceId = r.deviceId, t.contextId = r.contextId,
-        t.streamId = r.streamId, t.correlationId = r.correlationId,
+        t, t.start = timed->startNs, t.end = timed->endNs, t.deviceId = r.deviceId,
+        t.contextId = r.contextId, t.streamId = r.streamId, t.correlationId = r.correlationId,
         t.globalPid = process_.processId(), t.value = r.value, t.bytes = r.bytes,
         t.graphNodeId = unlessZero(r.graphNodeId), t.memKind = memoryKindOfCupti(r.memoryKind));
 }
 
 void ActivityImporter::add(const log::GraphRecord& r) {
-    const auto [start, end] = times(ImportedKind::Graph, r.startNs, r.endNs);
+    const std::optional<TimeRange> timed = times(ImportedKind::Graph, r.startNs, r.endNs);
     constexpr const auto& t = tables::graphs;
+    if (!timed) return addUntimed(t, r);
     // CUPTI numbers graphs that were made ready to run and says nothing of what they were made of.
-    process_.trace.add(t, t.start = start, t.end = end, t.deviceId = r.deviceId,
+    process_.trace.add(t, t.start = timed->startNs, t.end = timed->endNs, t.deviceId = r.deviceId,
                        t.contextId = r.contextId, t.streamId = r.streamId,
                        t.correlationId = r.correlationId, t.globalPid = process_.processId(),
                        t.graphId = r.graphId, t.graphExecId = r.graphId);
 }
 
 void ActivityImporter::add(const log::GraphNodeRecord& r) {
+    const int64_t time = process_.time(r.timestampNs);
     constexpr const auto& t = tables::graphNodes;
-    process_.trace.add(t, t.globalTid = process_.threadId(r.threadId),
-                       t.timestamp = process_.time(r.timestampNs), t.graphNodeId = r.node,
-                       t.originalNodeId = unlessZero(r.original),
-                       t.callchainId = process_.stacks.traceId(r.stack));
+    process_.trace.add(t, t.start = time, t.end = time,
+                       t.eventClass = tables::GraphNodes::nodeCreation,
+                       t.globalTid = process_.threadId(r.threadId),
+                       t.nameId = process_.trace.intern(tables::GraphNodes::eventName),
+                       t.graphNodeId = r.node, t.originalGraphNodeId = unlessZero(r.original));
+    const int64_t row = process_.trace.lastRow();
+    if (const auto stack = process_.stacks.traceId(r.stack)) {
+        constexpr const auto& s = tables::graphNodeStacks;
+        process_.trace.add(s, s.nodeRow = row, s.callchainId = *stack);
+    }
 }
 
 void ActivityImporter::add(const log::ApiRecord& r) {
-    const auto [start, end] = times(ImportedKind::Api, r.startNs, r.endNs);
+    const std::optional<TimeRange> timed = times(ImportedKind::Api, r.startNs, r.endNs);
     constexpr const auto& t = tables::apiCalls;
-    process_.trace.add(t, t.start = start, t.end = end,
+    if (!timed) return addUntimed(t, r, process_.strings.traceId(r.name));
+    process_.trace.add(t, t.start = timed->startNs, t.end = timed->endNs,
                        t.eventClass = r.isDriver != 0 ? driverClass : runtimeClass,
                        t.globalTid = process_.threadId(r.threadId),
                        t.correlationId = r.correlationId,
@@ -144,12 +174,14 @@ void ActivityImporter::add(const log::ApiRecord& r) {
 }
 
 void ActivityImporter::add(const log::SyncRecord& r) {
-    const auto [start, end] = times(ImportedKind::Sync, r.startNs, r.endNs);
+    const std::optional<TimeRange> timed = times(ImportedKind::Sync, r.startNs, r.endNs);
     constexpr const auto& t = tables::syncs;
-    process_.trace.add(t, t.start = start, t.end = end, t.deviceId = deviceOf(r.contextId),
-                       t.contextId = r.contextId, t.streamId = r.streamId,
-                       t.correlationId = r.correlationId, t.globalPid = process_.processId(),
-                       t.syncType = r.type, t.eventId = r.eventId, t.eventSyncId = r.eventSyncId);
+    if (!timed) return addUntimed(t, r);
+    process_.trace.add(t, t.start = timed->startNs, t.end = timed->endNs,
+                       t.deviceId = deviceOf(r.contextId), t.contextId = r.contextId,
+                       t.streamId = r.streamId, t.correlationId = r.correlationId,
+                       t.globalPid = process_.processId(), t.syncType = r.type,
+                       t.eventId = r.eventId, t.eventSyncId = r.eventSyncId);
 }
 
 void ActivityImporter::add(const log::CudaEventRecord& r) {
@@ -165,11 +197,12 @@ void ActivityImporter::add(const log::CudaEventRecord& r) {
 }
 
 void ActivityImporter::add(const log::OverheadRecord& r) {
-    const auto [start, end] = times(ImportedKind::Overhead, r.startNs, r.endNs);
+    const std::optional<TimeRange> timed = times(ImportedKind::Overhead, r.startNs, r.endNs);
     const OverheadName overhead = overheadName(r.overheadKind);
     constexpr const auto& t = tables::overheads;
+    if (!timed) return addUntimed(t, r, process_.trace.intern(overhead.name));
     process_.trace.add(
-        t, t.start = start, t.end = end, t.eventClass = overheadClass,
+        t, t.start = timed->startNs, t.end = timed->endNs, t.eventClass = overheadClass,
         t.globalTid = process_.threadId(r.threadId), t.correlationId = r.correlationId,
         t.nameId = process_.trace.intern(overhead.name), t.overheadType = overhead.type);
 }

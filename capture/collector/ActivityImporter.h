@@ -10,6 +10,8 @@
 #include "capture/collector/GpuInventory.h"
 #include "capture/collector/ImportCounts.h"
 #include "capture/collector/ProcessContext.h"
+#include "model/format/Table.h"
+#include "model/format/TimeRange.h"
 
 namespace lanescope::capture {
 
@@ -40,8 +42,10 @@ class ActivityImporter {
     bool sawDevice() const { return sawDevice_; }
 
   private:
-    using Times = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
-    Times times(ImportedKind kind, int64_t startNs, int64_t endNs);
+    std::optional<TimeRange> times(ImportedKind kind, int64_t startNs, int64_t endNs);
+    template <class Record>
+    void addUntimed(const tables::Table& table, const Record& record,
+                    std::optional<int64_t> name = {});
     int64_t deviceOf(uint32_t contextId) const;
 
     ProcessContext& process_;

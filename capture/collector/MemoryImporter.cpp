@@ -10,6 +10,7 @@
 #include "model/format/tables/Copies.h"
 #include "model/format/tables/MemoryEvents.h"
 #include "model/format/tables/PageFaults.h"
+#include "model/format/tables/Recording.h"
 
 namespace lanescope::capture {
 
@@ -123,22 +124,22 @@ void MemoryImporter::add(const log::UnifiedMemoryRecord& r) {
 
 void MemoryImporter::addMigration(const log::UnifiedMemoryRecord& r, MemcpyKind kind) {
     ++counts_.of(ImportedKind::Migration);
-    std::optional<int64_t> start, end;
-    if (r.startNs == 0 && r.endNs == 0) {
-        ++counts_.untimed[static_cast<size_t>(ImportedKind::Migration)];
-    } else {
-        start = process_.time(r.startNs);
-        end = process_.time(r.endNs);
-    }
     const uint32_t device = kind == MemcpyKind::UvmDtoH ? r.sourceId : r.destinationId;
     constexpr const auto& t = tables::memcpys;
+    if (r.startNs == 0 && r.endNs == 0) {
+        ++counts_.untimed[static_cast<size_t>(ImportedKind::Migration)];
+        constexpr const auto& u = tables::untimed;
+        process_.trace.add(u, u.inTable = t.tableName(), u.globalPid = process_.processId(),
+                           u.deviceId = device, u.copyKind = kind);
+        return;
+    }
     // It belongs to the driver and to no context or stream, for which the table has no NULL.
-    process_.trace.add(t, t.start = start, t.end = end, t.deviceId = device, t.contextId = 0,
-                       t.streamId = 0, t.globalPid = process_.processId(), t.bytes = r.value,
-                       t.copyKind = kind, t.srcKind = MemoryKind::Managed,
-                       t.dstKind = MemoryKind::Managed, t.srcDeviceId = deviceIn(r.sourceId),
-                       t.dstDeviceId = deviceIn(r.destinationId), t.migrationCause = r.flags,
-                       t.virtualAddress = r.address);
+    process_.trace.add(
+        t, t.start = process_.time(r.startNs), t.end = process_.time(r.endNs), t.deviceId = device,
+        t.contextId = 0, t.streamId = 0, t.globalPid = process_.processId(), t.bytes = r.value,
+        t.copyKind = kind, t.srcKind = MemoryKind::Managed, t.dstKind = MemoryKind::Managed,
+        t.srcDeviceId = deviceIn(r.sourceId), t.dstDeviceId = deviceIn(r.destinationId),
+        t.migrationCause = r.flags, t.virtualAddress = r.address);
 }
 
 void MemoryImporter::addCpuFault(const log::UnifiedMemoryRecord& r) {

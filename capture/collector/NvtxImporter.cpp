@@ -16,18 +16,19 @@ using log::NvtxPayload;
 
 namespace {
 
-NvtxEventType eventTypeOf(NvtxEvent begin) {
+/// An open range is no range for programs that read exports: they compute with its end.
+NvtxEventType eventTypeOf(NvtxEvent begin, bool isOpen) {
     switch (begin) {
         case NvtxEvent::Mark:
             return NvtxEventType::Mark;
         case NvtxEvent::Start:
-            return NvtxEventType::StartEnd;
+            return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
         case NvtxEvent::Push:
         case NvtxEvent::Pop:
         case NvtxEvent::End:  // The assembler lets nothing begin with these.
             break;
     }
-    return NvtxEventType::PushPop;
+    return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
 }
 
 /// The plain payload of a call; at most one is set.
@@ -142,7 +143,7 @@ void NvtxImporter::write(const NvtxInterval& interval) {
     constexpr const auto& t = tables::nvtxEvents;
     process_.trace.add(
         t, t.start = process_.time(begin.timestampNs), t.end = endNs,
-        t.eventType = eventTypeOf(begin.event), t.rangeId = unlessZero(begin.rangeId),
+        t.eventType = eventTypeOf(begin.event, !endNs), t.rangeId = unlessZero(begin.rangeId),
         t.category = unlessZero(begin.category), t.color = unlessZero(begin.colorArgb),
         t.globalTid = process_.threadId(begin.threadId), t.endGlobalTid = endThread, t.text = text,
         t.textId = textId, t.domainId = begin.domain, t.uint64Value = plain.unsigned64,

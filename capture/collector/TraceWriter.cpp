@@ -24,6 +24,8 @@ Result<void> TraceWriter::commit() {
 }
 
 Result<void> TraceWriter::finish(const std::function<void(Database& database)>& addition) {
+    if (!error_)
+        if (auto dropped = dropEmptyTables(database_); !dropped) error_ = dropped.error();
     if (auto done = endTransaction(); !done) return done;
     if (addition) {
         // It will read all of it, which is quicker from the file than from the log, and is read

@@ -36,9 +36,9 @@ class TraceWriter {
     /// Ends the transaction and begins the next. Fails with the first error of any row since
     /// creation.
     Result<void> commit();
-    /// Ends the last transaction, lets `addition` add to what is there, if it is not empty, and
-    /// brings everything into the file itself. The file is closed by the destructor; call
-    /// `settleJournal` then.
+    /// Ends the last transaction without the tables that stayed empty, lets `addition` add to what
+    /// is there, if it is not empty, and brings everything into the file itself. The file is closed
+    /// by the destructor; call `settleJournal` then.
     Result<void> finish(const std::function<void(Database& database)>& addition = {});
 
     /// Adds a row to a table of a trace, as `Inserter` does.

@@ -2,6 +2,8 @@
 // What stands beside the events, and the work of GPUs.
 #include "model/export/TraceFileWriter.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <string>
 #include <string_view>
@@ -9,9 +11,11 @@
 #include "model/format/factNames.h"
 #include "model/format/tables/Copies.h"
 #include "model/format/tables/Gpus.h"
+#include "model/format/tables/Graphs.h"
 #include "model/format/tables/Kernels.h"
 #include "model/format/tables/Names.h"
 #include "model/format/tables/Recording.h"
+#include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
 #include "model/trace/sourceName.h"
 
@@ -30,6 +34,7 @@ Result<void> TraceFileWriter::write() {
           &TraceFileWriter::ncclCalls,    &TraceFileWriter::counters})
         (this->*step)();
     if (error_) return fail(*error_);
+    if (auto dropped = dropEmptyTables(database_); !dropped) return dropped;
     return database_.execute("COMMIT");
 }
 
@@ -67,6 +72,9 @@ void TraceFileWriter::strings() {
         if (isNew && !isShort) rows.insert(t.id = id++, t.value = source);
         sourceNames_.push_back(found->second);
     }
+    if (trace_.graphNodes.size() == 0) return;
+    graphNodeName_ = id;
+    rows.insert(t.id = id, t.value = tables::GraphNodes::eventName);
 }
 
 void TraceFileWriter::session() {
@@ -74,13 +82,13 @@ void TraceFileWriter::session() {
     auto start = into(t);
     if (trace_.startUtcNs > 0) start.insert(t.utcEpochNs = trace_.startUtcNs);
     // Who recorded it, and not who wrote the file.
-    const Result<void> cleared = database_.execute(
-        "DELETE FROM META_DATA_EXPORT WHERE name IN ('EXPORT_PRODUCT_NAME', "
-        "'EXPORT_PRODUCT_VERSION')");
-    if (!cleared && !error_) error_ = cleared.error();
     constexpr const auto& m = tables::exportMetaData;
+    const Result<void> cleared = database_.execute(
+        fmt::format("DELETE FROM {} WHERE name = '{}'", m.tableName(), tables::producerName)
+            .c_str());
+    if (!cleared && !error_) error_ = cleared.error();
     auto metaData = into(m);
-    metaData.insert(m.name = "EXPORT_PRODUCT_NAME", m.value = trace_.producer);
+    metaData.insert(m.name = tables::producerName, m.value = trace_.producer);
 }
 
 void TraceFileWriter::gpus() {

@@ -56,7 +56,8 @@ class TraceFileWriter {
     Database& database_;
     FirstError error_;
     std::vector<int64_t>
-        sourceNames_;  ///< Names of kernels in `StringIds`, by launch configuration.
+        sourceNames_;            ///< Names of kernels in `StringIds`, by launch configuration.
+    int64_t graphNodeName_ = 0;  ///< In `StringIds`.
 };
 
 }  // namespace lanescope

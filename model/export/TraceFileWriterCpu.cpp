@@ -25,16 +25,16 @@ std::optional<int64_t> ownStack(const Table& table, uint32_t row) {
     return int64_t{table.stack[row]} + 1;
 }
 
-NvtxEventType eventType(NvtxStyle style) {
+NvtxEventType eventType(NvtxStyle style, bool isOpen) {
     switch (style) {
         case NvtxStyle::StartEnd:
-            return NvtxEventType::StartEnd;
+            return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
         case NvtxStyle::Mark:
             return NvtxEventType::Mark;
         case NvtxStyle::PushPop:
             break;
     }
-    return NvtxEventType::PushPop;
+    return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
 }
 
 std::string_view unitText(CounterUnit unit) {
@@ -146,7 +146,7 @@ void TraceFileWriter::ranges() {
         }
         if (table.colorArgb[row] != 0) color = table.colorArgb[row];
         rows.insert(t.start = table.startNs[row], t.end = end,
-                    t.eventType = eventType(table.style[row]),
+                    t.eventType = eventType(table.style[row], table.isOpen[row] != 0),
                     t.text = known(trace_.strings.at(table.text[row])), t.textId = table.text[row],
                     t.globalTid = thread.globalTid, t.domainId = domain, t.category = category,
                     t.color = color, t.jsonText = known(trace_.strings.at(table.payload[row])));

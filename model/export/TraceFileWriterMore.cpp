@@ -149,18 +149,22 @@ void TraceFileWriter::stacks() {
                     t.functionId = table.function[row], t.fileId = file, t.line = line);
     }
     constexpr const auto& n = tables::graphNodes;
+    constexpr const auto& s = tables::graphNodeStacks;
     auto nodes = into(n);
+    auto nodeStacks = into(s);
     const GraphNodeTable& made = trace_.graphNodes;
     for (uint32_t row = 0; row < made.size(); ++row) {
-        std::optional<int64_t> original, stack;
+        std::optional<int64_t> original;
         if (made.original[row] != 0) original = static_cast<int64_t>(made.original[row]);
+        nodes.insert(
+            n.start = made.timeNs[row], n.end = made.timeNs[row],
+            n.eventClass = tables::GraphNodes::nodeCreation,
+            n.globalTid = trace_.threads[made.thread[row]].globalTid, n.nameId = graphNodeName_,
+            n.graphNodeId = static_cast<int64_t>(made.node[row]), n.originalGraphNodeId = original);
         // What is lent or that of another is found again.
         if (!original && made.stack[row] != noIndex && made.isStackLent[row] == 0)
-            stack = int64_t{made.stack[row]} + 1;
-        nodes.insert(n.globalTid = trace_.threads[made.thread[row]].globalTid,
-                     n.timestamp = made.timeNs[row],
-                     n.graphNodeId = static_cast<int64_t>(made.node[row]),
-                     n.originalNodeId = original, n.callchainId = stack);
+            nodeStacks.insert(s.nodeRow = int64_t{row} + 1,
+                              s.callchainId = int64_t{made.stack[row]} + 1);
     }
 }
 

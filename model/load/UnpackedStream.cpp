@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <iterator>
+#include <vector>
 
 #include "model/format/checkFile.h"
 
@@ -17,13 +19,72 @@ namespace lanescope {
 
 namespace {
 
-constexpr unsigned bufferBytes = 1u << 18;
+constexpr size_t bufferBytes = size_t{1} << 18;
+constexpr unsigned char gzipMark[] = {0x1f, 0x8b};
+
+bool isGzip(const unsigned char* bytes, size_t count) {
+    return count >= std::size(gzipMark) &&
+           std::equal(std::begin(gzipMark), std::end(gzipMark), bytes);
+}
+
+/// As `read`, but whole: fewer bytes than asked for at the end of the file only. -1 on failure.
+ssize_t readAll(int descriptor, unsigned char* bytes, size_t count) {
+    size_t done = 0;
+    while (done < count) {
+        const ssize_t read = ::read(descriptor, bytes + done, count - done);
+        if (read < 0 && errno == EINTR) continue;
+        if (read < 0) return done > 0 ? static_cast<ssize_t>(done) : -1;
+        if (read == 0) break;
+        done += static_cast<size_t>(read);
+    }
+    return static_cast<ssize_t>(done);
+}
 
 }  // namespace
 
-void UnpackedStream::Close::operator()(void* file) const {
-    gzclose(static_cast<gzFile>(file));
-}
+/// zlib's `gzread` would keep what came out of a buffer before damage in it to itself.
+struct UnpackedStream::Packed {
+    z_stream stream{};
+    int descriptor = -1;
+    bool isReady = false;   ///< `stream` is to be ended.
+    bool isInside = false;  ///< Of what was packed as one, and not behind its end.
+    bool isEnd = false;
+    uint64_t bytesRead = 0;
+    std::vector<unsigned char> input;
+
+    Packed() = default;
+    Packed(const Packed&) = delete;
+    Packed& operator=(const Packed&) = delete;
+    ~Packed() {
+        if (isReady) inflateEnd(&stream);
+        if (descriptor >= 0) ::close(descriptor);
+    }
+
+    /// Reads on behind what is not unpacked yet; false if nothing came, with `errno` not 0 if that
+    /// is a failure.
+    bool refill() {
+        if (stream.avail_in > 0) std::memmove(input.data(), stream.next_in, stream.avail_in);
+        errno = 0;
+        const ssize_t count =
+            readAll(descriptor, input.data() + stream.avail_in, input.size() - stream.avail_in);
+        stream.next_in = input.data();
+        if (count <= 0) return false;
+        stream.avail_in += static_cast<unsigned>(count);
+        bytesRead += static_cast<uint64_t>(count);
+        return true;
+    }
+
+    /// Goes on to what was packed next; rubbish behind the last is passed over, as gzip does.
+    void beginNext() {
+        isEnd = !isGzip(stream.next_in, stream.avail_in) || inflateReset(&stream) != Z_OK;
+        isInside = !isEnd;
+    }
+};
+
+UnpackedStream::UnpackedStream() = default;
+UnpackedStream::UnpackedStream(UnpackedStream&& other) noexcept = default;
+UnpackedStream& UnpackedStream::operator=(UnpackedStream&& other) noexcept = default;
+UnpackedStream::~UnpackedStream() = default;
 
 Result<UnpackedStream> UnpackedStream::open(const std::filesystem::path& path) {
     const Result<uint64_t> bytes = checkFile(path);
@@ -47,38 +108,64 @@ Result<UnpackedStream> UnpackedStream::open(int descriptor, const std::filesyste
         return fail("Cannot read {}: {}.", path.string(), std::strerror(error));
     }
     stream.fileBytes_ = static_cast<uint64_t>(status.st_size);
-    gzFile file = gzdopen(own, "rb");
-    if (file == nullptr) {
-        ::close(own);
-        return fail("{} cannot be read: memory is short.", path.string());
-    }
-    stream.file_.reset(file);
-    gzbuffer(file, bufferBytes);
-    stream.isCompressed_ = gzdirect(file) == 0;
+    stream.packed_ = std::make_unique<Packed>();
+    Packed& packed = *stream.packed_;
+    packed.descriptor = own;
+    unsigned char start[std::size(gzipMark)]{};
+    const ssize_t count = ::pread(own, start, sizeof start, 0);
+    stream.isCompressed_ = count > 0 && isGzip(start, static_cast<size_t>(count));
+    if (!stream.isCompressed_) return stream;
+    packed.input.resize(bufferBytes);
+    packed.stream.next_in = packed.input.data();
+    constexpr int gzipOnly = 16;
+    packed.isReady = packed.isInside = inflateInit2(&packed.stream, MAX_WBITS + gzipOnly) == Z_OK;
+    if (!packed.isReady) return fail("{} cannot be read: memory is short.", path.string());
     return stream;
 }
 
 Result<size_t> UnpackedStream::read(std::span<char> bytes) {
-    auto* file = static_cast<gzFile>(file_.get());
-    const auto wanted = static_cast<unsigned>(std::min<size_t>(bytes.size(), INT_MAX));
-    const int count = gzread(file, bytes.data(), wanted);
-    if (count >= static_cast<int>(wanted)) return static_cast<size_t>(count);
-    int code = Z_OK;
-    gzerror(file, &code);
-    if (code == Z_ERRNO) return fail("Cannot read {}: {}.", path_.string(), std::strerror(errno));
-    if (code == Z_MEM_ERROR) return fail("{} cannot be unpacked: memory is short.", path_.string());
-    if (code == Z_BUF_ERROR && count > 0) return static_cast<size_t>(count);
-    if (code == Z_BUF_ERROR)
-        return fail("The compressed file {} is cut short. Copy it again.", path_.string());
-    if (code != Z_OK && code != Z_STREAM_END)
+    auto* const out = reinterpret_cast<unsigned char*>(bytes.data());
+    const size_t wanted = std::min<size_t>(bytes.size(), INT_MAX);
+    if (isCompressed_) return unpack(out, wanted);
+    const ssize_t count = readAll(packed_->descriptor, out, wanted);
+    if (count < 0) return fail("Cannot read {}: {}.", path_.string(), std::strerror(errno));
+    packed_->bytesRead += static_cast<uint64_t>(count);
+    return static_cast<size_t>(count);
+}
+
+Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
+    Packed& packed = *packed_;
+    z_stream& stream = packed.stream;
+    stream.next_out = bytes;
+    stream.avail_out = static_cast<unsigned>(wanted);
+    const auto taken = [&] { return wanted - stream.avail_out; };
+    while (stream.avail_out > 0 && !packed.isEnd) {
+        const size_t needed = packed.isInside ? 1 : std::size(gzipMark);
+        if (stream.avail_in < needed && !packed.refill() && (packed.isInside || errno != 0)) {
+            if (taken() > 0) break;
+            if (errno != 0)
+                return fail("Cannot read {}: {}.", path_.string(), std::strerror(errno));
+            return fail("The compressed file {} is cut short. Copy it again.", path_.string());
+        }
+        if (!packed.isInside) packed.beginNext();
+        if (packed.isEnd) break;
+        const int code = inflate(&stream, Z_NO_FLUSH);
+        if (code == Z_STREAM_END) packed.isInside = false;
+        if (code == Z_OK || code == Z_STREAM_END || (code == Z_BUF_ERROR && stream.avail_in == 0))
+            continue;
+        // Once all is taken that came before it, asking again meets it again.
+        if (taken() > 0) break;
+        if (code == Z_MEM_ERROR)
+            return fail("{} cannot be unpacked: memory is short.", path_.string());
         return fail("The compressed file {} is damaged. Copy it again.", path_.string());
-    return static_cast<size_t>(std::max(0, count));
+    }
+    return taken();
 }
 
 double UnpackedStream::fractionRead() const {
-    const auto place = gzoffset(static_cast<gzFile>(file_.get()));
-    if (fileBytes_ == 0 || place <= 0) return 0;
-    return std::min(1.0, static_cast<double>(place) / static_cast<double>(fileBytes_));
+    if (fileBytes_ == 0) return 0;
+    const uint64_t done = packed_->bytesRead - packed_->stream.avail_in;
+    return std::min(1.0, static_cast<double>(done) / static_cast<double>(fileBytes_));
 }
 
 }  // namespace lanescope

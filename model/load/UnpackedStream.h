@@ -23,20 +23,24 @@ class UnpackedStream {
     static Result<UnpackedStream> open(int descriptor, const std::filesystem::path& path);
 
     /// Takes the next bytes: as many as fit, fewer at the end only, and then none. Errors: damaged,
-    /// cut short, not readable; of what is cut short first all that is there is taken.
+    /// cut short, not readable; first all is taken that comes out before that.
     Result<size_t> read(std::span<char> bytes);
     /// How much of the file was read, in [0, 1].
     double fractionRead() const;
     bool isCompressed() const { return isCompressed_; }
     uint64_t fileBytes() const { return fileBytes_; }
 
-  private:
-    struct Close {
-        void operator()(void* file) const;
-    };
+    UnpackedStream(UnpackedStream&& other) noexcept;
+    UnpackedStream& operator=(UnpackedStream&& other) noexcept;
+    ~UnpackedStream();
 
-    /// zlib's `gzFile`, which reads what is not compressed as it is.
-    std::unique_ptr<void, Close> file_;
+  private:
+    struct Packed;
+
+    UnpackedStream();
+    Result<size_t> unpack(unsigned char* bytes, size_t wanted);
+
+    std::unique_ptr<Packed> packed_;
     std::filesystem::path path_;
     uint64_t fileBytes_ = 0;
     bool isCompressed_ = false;

@@ -11,6 +11,7 @@
 #include "model/load/TraceFormat.h"
 #include "model/load/TraceSource.h"
 #include "model/query/RunningQuery.h"
+#include "model/query/emptyTables.h"
 #include "model/query/harden.h"
 
 namespace lanescope {
@@ -58,6 +59,7 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
     const auto schema = query.run("SELECT count(*) FROM sqlite_schema");
     if (!schema)
         return fail("The tables of {} cannot be read: {}", path.string(), schema.error().sentence);
+    addEmptyTables(raw);
     if (query.watch_->sealState() == SealState::Changed) query.watch_->forgetPages();
     return query;
 }

@@ -46,15 +46,57 @@ void appendField(std::string& line, std::string_view field) {
     line += '"';
 }
 
-void appendCell(std::string& line, const Cell& cell) {
+/// How the cells of a table become fields, and the lines end.
+struct PlainStyle {
+    static constexpr std::string_view lineEnd = "\r\n";
+    static std::string header(const ReportColumn& column) { return headerOf(column); }
+    static void appendNumber(std::string& line, int64_t whole, Unit) {
+        fmt::format_to(std::back_inserter(line), "{}", whole);
+    }
+    static void appendNumber(std::string& line, double real, Unit) {
+        fmt::format_to(std::back_inserter(line), "{}", real);
+    }
+};
+
+struct NsightStyle {
+    static constexpr std::string_view lineEnd = "\n";
+    static std::string header(const ReportColumn& column) {
+        switch (column.unit) {
+            case Unit::Bytes:
+                return column.name + " (MB)";
+            case Unit::GigabytesPerSecond:
+                return column.name + " (MB/s)";
+            default:
+                return headerOf(column);
+        }
+    }
+    static void appendNumber(std::string& line, int64_t whole, Unit unit) {
+        if (unit == Unit::Bytes || unit == Unit::GigabytesPerSecond || unit == Unit::Percent)
+            return appendNumber(line, static_cast<double>(whole), unit);
+        fmt::format_to(std::back_inserter(line), "{}", whole);
+    }
+    static void appendNumber(std::string& line, double real, Unit unit) {
+        const auto to = std::back_inserter(line);
+        if (unit == Unit::Bytes)
+            fmt::format_to(to, "{:.3f}", real / 1e6);
+        else if (unit == Unit::GigabytesPerSecond)
+            fmt::format_to(to, "{:.3f}", real * 1e3);
+        else
+            fmt::format_to(to, "{:.1f}", real);
+    }
+};
+
+template <class Style>
+void appendCell(std::string& line, const Cell& cell, Unit unit) {
     if (const auto* whole = std::get_if<int64_t>(&cell))
-        fmt::format_to(std::back_inserter(line), "{}", *whole);
+        Style::appendNumber(line, *whole, unit);
     else if (const auto* real = std::get_if<double>(&cell))
-        fmt::format_to(std::back_inserter(line), "{}", *real);
+        Style::appendNumber(line, *real, unit);
     else if (const auto* text = std::get_if<std::string>(&cell))
         appendField(line, harmless(*text));
 }
 
+template <class Style>
 class CsvFormatter : public TableFormatter {
   public:
     std::string next(const ReportTable& part) override {
@@ -62,17 +104,17 @@ class CsvFormatter : public TableFormatter {
         if (isFirst_) {
             for (size_t column = 0; column < part.columns.size(); ++column) {
                 if (column > 0) text += ',';
-                appendField(text, harmless(headerOf(part.columns[column])));
+                appendField(text, harmless(Style::header(part.columns[column])));
             }
-            text += "\r\n";
+            text += Style::lineEnd;
         }
         isFirst_ = false;
         for (const std::vector<Cell>& row : part.rows) {
             for (size_t column = 0; column < row.size(); ++column) {
                 if (column > 0) text += ',';
-                appendCell(text, row[column]);
+                appendCell<Style>(text, row[column], part.columns[column].unit);
             }
-            text += "\r\n";
+            text += Style::lineEnd;
         }
         return text;
     }
@@ -84,7 +126,11 @@ class CsvFormatter : public TableFormatter {
 }  // namespace
 
 std::unique_ptr<TableFormatter> makeCsvFormatter() {
-    return std::make_unique<CsvFormatter>();
+    return std::make_unique<CsvFormatter<PlainStyle>>();
+}
+
+std::unique_ptr<TableFormatter> makeNsightCsvFormatter() {
+    return std::make_unique<CsvFormatter<NsightStyle>>();
 }
 
 }  // namespace lanescope

@@ -10,8 +10,9 @@ namespace lanescope {
 Result<TableFormat> tableFormatFrom(std::string_view name) {
     if (name == "text") return TableFormat::Text;
     if (name == "csv") return TableFormat::Csv;
+    if (name == "nsys-csv") return TableFormat::NsightCsv;
     if (name == "json") return TableFormat::Json;
-    return fail("There is no format \"{}\"; there are: text, csv, json.", name);
+    return fail("There is no format \"{}\"; there are: text, csv, nsys-csv, json.", name);
 }
 
 std::string headerOf(const ReportColumn& column) {
@@ -39,6 +40,8 @@ std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format, ReportSty
             return style == ReportStyle::Nvprof ? makeNvprofFormatter() : makeTextFormatter();
         case TableFormat::Csv:
             return makeCsvFormatter();
+        case TableFormat::NsightCsv:
+            return makeNsightCsvFormatter();
         case TableFormat::Json:
             break;
     }

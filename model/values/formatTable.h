@@ -12,16 +12,23 @@
 
 namespace lanescope {
 
-enum class TableFormat : uint8_t { Text, Csv, Json };
+enum class TableFormat : uint8_t {
+    Text,
+    Csv,
+    NsightCsv,  ///< As `nsys stats --format csv` has it.
+    Json,
+};
 
-/// "text", "csv" or "json"; a sentence for anything else.
+/// "text", "csv", "nsys-csv" or "json"; a sentence for anything else.
 Result<TableFormat> tableFormatFrom(std::string_view name);
 
 /// Text: aligned columns for people, each value with the unit that fits its size ("12.50 us"),
 /// rates and shares with the unit in the header; a long text column comes last and is never cut.
 /// CSV (RFC 4180) and JSON (array of objects): plain numbers in the column's unit, units in the
 /// column names as Nsight Systems writes them ("Total Time (ns)"), for programs. JSON is always
-/// valid UTF-8, whatever the trace holds. Ends with a line break; linear in the cells.
+/// valid UTF-8, whatever the trace holds. CSV as Nsight Systems has it is for programs that read
+/// the tables of its own `stats`: sizes in MB, throughput in MB/s, so many decimals as there. Ends
+/// with a line break; linear in the cells.
 std::string formatTable(const ReportTable& table, TableFormat format);
 
 /// Formats a table that comes in parts, all with the same columns. Concatenated, what it returns is
@@ -38,9 +45,10 @@ class TableFormatter {
 
 std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format,
                                                    ReportStyle style = ReportStyle::Plain);
-/// The three formats, one file each.
+/// The formats, a file each, but for the two kinds of CSV.
 std::unique_ptr<TableFormatter> makeTextFormatter();
 std::unique_ptr<TableFormatter> makeCsvFormatter();
+std::unique_ptr<TableFormatter> makeNsightCsvFormatter();
 std::unique_ptr<TableFormatter> makeJsonFormatter();
 
 /// Name of a column with its unit, as in CSV and JSON: "Total Time (ns)", "Time (%)", "Name".

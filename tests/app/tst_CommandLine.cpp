@@ -157,7 +157,7 @@ class TestCommandLine : public QObject {
             QVERIFY2(!leak.match(help).hasMatch(), qPrintable(leak.match(help).captured()));
         }
         const QByteArray help = run({"stats", "--help"}).output;
-        QVERIFY2(help.contains("  -f, --format text|csv|json\n"), help);
+        QVERIFY2(help.contains("  -f, --format text|csv|nsys-csv|json\n"), help);
         QVERIFY2(help.contains("(default: text)"), help);
     }
 

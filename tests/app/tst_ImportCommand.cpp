@@ -50,6 +50,18 @@ class TestImportCommand : public QObject {
         QCOMPARE(asked.output, QString("text,ns\r\nforward,2000\r\n"));
     }
 
+    void oneFileCanHaveAnyName() {
+        const Outcome made = lanescopeWith({"import", path("run.json"), "-o", path("mine")});
+        QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
+        QVERIFY(contentOf(path("mine")).startsWith("SQLite format 3"));
+        write("other.json", contentOf(path("run.json")));
+        const Outcome two = lanescopeWith(
+            {"import", path("run.json"), path("other.json"), "-o", path("both.sqlite")});
+        QCOMPARE(two.exitCode, 1);
+        QVERIFY2(two.errors.contains("--into"), qPrintable(two.errors));
+        QVERIFY(!QFile::exists(path("both.sqlite")));
+    }
+
     void nothingThatIsThereIsLost() {
         write("run.sqlite", "a trace of mine");
         const Outcome made = lanescopeWith({"import", path("run.json")});

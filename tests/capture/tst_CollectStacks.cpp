@@ -204,8 +204,9 @@ class tst_CollectStacks : public QObject {
         log.flush();
         log.writeTo(fixture_->logPath("box.0.4242.log"));
         fixture_->collect();
-        QCOMPARE(fixture_->rows("SELECT graphNodeId, originalNodeId, f.value"
-                                " FROM LANESCOPE_GRAPH_NODES n"
+        QCOMPARE(fixture_->rows("SELECT graphNodeId, originalGraphNodeId, f.value"
+                                " FROM CUDA_GRAPH_NODE_EVENTS n"
+                                " LEFT JOIN LANESCOPE_GRAPH_NODE_STACKS s ON s.nodeRow = n.rowid"
                                 " LEFT JOIN LANESCOPE_STACKS t ON t.id = callchainId"
                                 " LEFT JOIN StringIds f ON f.id = functionId"
                                 " ORDER BY graphNodeId"),

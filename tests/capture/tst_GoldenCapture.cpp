@@ -404,8 +404,12 @@ class tst_GoldenCapture : public QObject {
             }
             const bool namesVersion = table == "META_DATA_EXPORT";
             const auto from = fmt::format(" FROM \"{}\"{}", table,
-                                          namesVersion ? " WHERE name NOT LIKE '%VERSION%'" : "");
+                                          namesVersion ? " WHERE name LIKE 'EXPORT%' AND name "
+                                                         "NOT LIKE '%VERSION%'"
+                                                       : "");
             const QStringList expected = rowsOf(*recorded, "SELECT " + named + from);
+            // What is empty was left in it then.
+            if (expected.isEmpty() && !collected->hasTable(table)) continue;
             const QStringList actual = rowsOf(*collected, "SELECT " + columns + from);
             for (int i = 0; i < std::min(expected.size(), actual.size()); ++i)
                 QVERIFY2(actual[i] == expected[i],

@@ -3,8 +3,8 @@ CREATE TABLE StringIds (
     "value" TEXT NOT NULL
 );
 CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (
-    "start" INTEGER,
-    "end" INTEGER,
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
     "deviceId" INTEGER NOT NULL,
     "contextId" INTEGER NOT NULL,
     "greenContextId" INTEGER,
@@ -45,8 +45,8 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (
     "tensorSizeMinusOneElements" TEXT
 );
 CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (
-    "start" INTEGER,
-    "end" INTEGER,
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
     "deviceId" INTEGER NOT NULL,
     "contextId" INTEGER NOT NULL,
     "greenContextId" INTEGER,
@@ -68,8 +68,8 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (
     "copyCount" INTEGER
 );
 CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (
-    "start" INTEGER,
-    "end" INTEGER,
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
     "deviceId" INTEGER NOT NULL,
     "contextId" INTEGER NOT NULL,
     "greenContextId" INTEGER,
@@ -82,8 +82,8 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (
     "memKind" INTEGER
 );
 CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (
-    "start" INTEGER,
-    "end" INTEGER,
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
     "eventClass" INTEGER NOT NULL,
     "globalTid" INTEGER,
     "correlationId" INTEGER,
@@ -92,8 +92,8 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (
     "callchainId" INTEGER
 );
 CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (
-    "start" INTEGER,
-    "end" INTEGER,
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
     "deviceId" INTEGER NOT NULL,
     "contextId" INTEGER NOT NULL,
     "greenContextId" INTEGER,
@@ -117,8 +117,8 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (
     "eventSyncId" INTEGER
 );
 CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (
-    "start" INTEGER,
-    "end" INTEGER,
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
     "eventClass" INTEGER NOT NULL,
     "globalTid" INTEGER,
     "correlationId" INTEGER,
@@ -126,8 +126,8 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (
     "overheadType" INTEGER NOT NULL
 );
 CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (
-    "start" INTEGER,
-    "end" INTEGER,
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
     "deviceId" INTEGER NOT NULL,
     "contextId" INTEGER NOT NULL,
     "greenContextId" INTEGER,
@@ -136,6 +136,15 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (
     "globalPid" INTEGER,
     "graphId" INTEGER NOT NULL,
     "graphExecId" INTEGER NOT NULL
+);
+CREATE TABLE CUDA_GRAPH_NODE_EVENTS (
+    "start" INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    "eventClass" INTEGER NOT NULL,
+    "globalTid" INTEGER,
+    "nameId" INTEGER NOT NULL,
+    "graphNodeId" INTEGER NOT NULL,
+    "originalGraphNodeId" INTEGER
 );
 CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (
     "start" INTEGER,
@@ -541,12 +550,19 @@ CREATE TABLE LANESCOPE_NVTX_STACKS (
     "nvtxRow" INTEGER NOT NULL,
     "callchainId" INTEGER NOT NULL
 );
-CREATE TABLE LANESCOPE_GRAPH_NODES (
-    "globalTid" INTEGER NOT NULL,
-    "timestamp" INTEGER NOT NULL,
-    "graphNodeId" INTEGER NOT NULL,
-    "originalNodeId" INTEGER,
-    "callchainId" INTEGER
+CREATE TABLE LANESCOPE_GRAPH_NODE_STACKS (
+    "nodeRow" INTEGER NOT NULL,
+    "callchainId" INTEGER NOT NULL
+);
+CREATE TABLE LANESCOPE_UNTIMED (
+    "tableName" TEXT NOT NULL,
+    "globalPid" INTEGER NOT NULL,
+    "globalTid" INTEGER,
+    "deviceId" INTEGER,
+    "contextId" INTEGER,
+    "streamId" INTEGER,
+    "correlationId" INTEGER,
+    "nameId" INTEGER
 );
 CREATE TABLE ENUM_CUDA_DEV_MEM_EVENT_OPER (
     "id" INTEGER NOT NULL PRIMARY KEY,

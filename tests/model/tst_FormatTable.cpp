@@ -203,6 +203,13 @@ class TestFormatTable : public QObject {
         QCOMPARE(formatCell(Cell{}, Unit::Bytes), std::string());
     }
 
+    void csvOfNsightHasItsUnits() {
+        QCOMPARE(formatTable(sample(), TableFormat::NsightCsv),
+                 std::string("Time (%),Total Time (ns),Size (MB),Count,Rate (MB/s),Id,Name\n"
+                             "62.5,2000000000,1073.742,12345,55500.000,98765,plain\n"
+                             "37.5,1500,0.001,1,,,\"a \"\"quoted\"\", name\r\nof two lines\"\n"));
+    }
+
     void formatNamesAreReadBack() {
         QCOMPARE(*tableFormatFrom("csv"), TableFormat::Csv);
         const Result<TableFormat> none = tableFormatFrom("xml");

@@ -28,6 +28,7 @@ class tst_JsonDamage : public QObject {
     void deepAndLongIsNoTrouble();
     void takesTimeInProportion_data();
     void takesTimeInProportion();
+    void ofADamagedCompressedFileAllBeforeTheDamageIsKept();
     void aCompressedFileIsReadAsFarAsOneMayUnpack();
 };
 
@@ -216,6 +217,32 @@ void tst_JsonDamage::takesTimeInProportion() {
         const TracePtr trace = builder.take();
         QVERIFY(trace->nvtx.size() == 1 || !sentenceOf(*trace, HealthCode::JsonDamaged).empty());
     }
+}
+
+void tst_JsonDamage::ofADamagedCompressedFileAllBeforeTheDamageIsKept() {
+    TemporaryFolder folder;
+    const fs::path path = folder / "run.json.gz";
+    // Less than any buffer, of numbers that pack badly, so that damage shows at once.
+    std::vector<std::string> events;
+    std::mt19937 random(5);
+    for (int number = 0; number < 2'000; ++number)
+        events.push_back(slice("cpu_op", "op" + std::to_string(random()), "1", "1",
+                               std::to_string(10 * number) + ".0", "5.0", ""));
+    const std::string text = traceOf(events);
+    gzFile file = gzopen(path.c_str(), "wb9");
+    gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+    gzclose(file);
+    // From the middle on it is nothing.
+    const auto bytes = fs::file_size(path);
+    std::fstream damaged(path, std::ios::in | std::ios::out | std::ios::binary);
+    damaged.seekp(static_cast<std::streamoff>(bytes / 2));
+    const std::string nothing(bytes / 2, '\xff');
+    damaged.write(nothing.data(), static_cast<std::streamsize>(nothing.size()));
+    damaged.close();
+    const Result<TracePtr> trace = loadTrace(path);
+    QVERIFY(trace);
+    QVERIFY2((*trace)->nvtx.size() > 900, qPrintable(QString::number((*trace)->nvtx.size())));
+    QVERIFY(sentenceOf(**trace, HealthCode::FileCut).find("damaged") != std::string::npos);
 }
 
 void tst_JsonDamage::aCompressedFileIsReadAsFarAsOneMayUnpack() {

@@ -124,7 +124,7 @@ void tst_LoadMachine::saysWhatTheProfilerTook() {
     write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES"
                   " (0, 5000000, 103, %1, 1, 0, 3), (10, 3000010, 103, %1 + 1, 1, 0, 3),"
                   " (0, 9000000, 103, %2, 1, 0, 3), (7, 4000007, 103, %1, 1, 0, 4),"
-                  " (0, 7000000, 103, %1, 1, 0, 6), (NULL, NULL, 103, %1, 1, 0, 3),"
+                  " (0, 7000000, 103, %1, 1, 0, 6), (0, 0, 103, %1, 1, 0, 3),"
                   " ('x', 7, 103, %1, 1, 0, 3)")
               .arg(tid)
               .arg(pid));

@@ -151,7 +151,7 @@ class tst_LoadMemory : public QObject {
             "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId, contextId,"
             " streamId, correlationId, globalPid, graphId, graphExecId) VALUES"
             " (10, 20, 0, 1, 7, -1, $pid, 'g', 1), (10, 20, -1, 1, 7, 1, $pid, 1, 1),"
-            " (NULL, NULL, 0, 1, 7, 1, $pid, 1, 1)");
+            " (0, 0, 0, 1, 7, 1, $pid, 1, 1)");
         const TracePtr trace = load();
         QCOMPARE(trace->pageFaults.size(), 3u);
         QCOMPARE(trace->pageFaults.endNs, (Column<int64_t>{20, 10, 30}));

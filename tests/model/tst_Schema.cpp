@@ -29,7 +29,8 @@ class tst_Schema : public QObject {
 
     void marksTheFileAsOurs();
     void makesTheTablesOfTheGoldenFile();
-    void timesMayBeMissing();
+    void workHasTimes();
+    void tablesOfNsightWithoutRowsAreLeftOut();
     void namesKindsAsNsightDoes();
     void numbersAreTheSameInRealExports();
     void idsPackAndUnpack();
@@ -64,13 +65,31 @@ void tst_Schema::makesTheTablesOfTheGoldenFile() {
         QCOMPARE(QString::fromStdString(sql), QString::fromStdString(expected.str()));
 }
 
-void tst_Schema::timesMayBeMissing() {
+void tst_Schema::workHasTimes() {
+    // Programs written for exports of Nsight Systems compute with them.
+    TemporaryFolder folder;
+    auto database = Database::create(folder / "trace");
+    QVERIFY(createTraceTables(*database));
+    QVERIFY(!database->execute(
+        "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId, streamId,"
+        " bytes, copyKind) VALUES (NULL, NULL, 0, 1, 7, 4, 1)"));
+}
+
+void tst_Schema::tablesOfNsightWithoutRowsAreLeftOut() {
     TemporaryFolder folder;
     auto database = Database::create(folder / "trace");
     QVERIFY(createTraceTables(*database));
     QVERIFY(database->execute(
         "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId, streamId,"
-        " bytes, copyKind) VALUES (NULL, NULL, 0, 1, 7, 4, 1)"));
+        " bytes, copyKind) VALUES (1, 2, 0, 1, 7, 4, 1)"));
+    QVERIFY(dropEmptyTables(*database));
+    QVERIFY(database->hasTable("CUPTI_ACTIVITY_KIND_MEMCPY"));
+    for (const char* left : {"CUPTI_ACTIVITY_KIND_KERNEL", "ThreadNames", "PROCESSES"})
+        QVERIFY2(!database->hasTable(left), left);
+    for (const char* kept : {"StringIds", "ENUM_CUDA_MEM_KIND", "META_DATA_EXPORT",
+                             "META_DATA_CAPTURE", "LANESCOPE_HEALTH"})
+        QVERIFY2(database->hasTable(kept), kept);
+    QVERIFY(dropEmptyTables(*database));
 }
 
 void tst_Schema::namesKindsAsNsightDoes() {

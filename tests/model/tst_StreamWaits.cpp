@@ -5,6 +5,8 @@
 
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tableSql.h"
+#include "model/format/tables/Syncs.h"
 #include "model/load/loadTrace.h"
 #include "model/trace/kinds/flows.h"
 #include "tests/support/SimulatedTrace.h"
@@ -221,6 +223,9 @@ void tst_StreamWaits::areReadFromAFile() {
     {
         auto database = openForWriting(path);
         QVERIFY(database);
+        // Which had no row, and so were left out.
+        QVERIFY(
+            database->execute((createSql(tables::cudaEvents) + createSql(tables::syncs)).c_str()));
         QVERIFY(database->execute(
             "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId,"
             " correlationId, globalPid, eventId) SELECT deviceId, contextId, streamId, 5,"

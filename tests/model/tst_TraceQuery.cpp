@@ -10,6 +10,7 @@
 #include "model/query/TraceQuery.h"
 #include "model/query/queryPosition.h"
 #include "model/query/sampleQueries.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -51,6 +52,7 @@ class tst_TraceQuery : public QObject {
     void namesColumnsOfTimes();
     void saysWhereASyntaxErrorIs();
     void everySampleRunsOnATrace();
+    void aTableThatWasLeftOutHasNoRows();
     void listsTablesWithTheirColumns();
     void opensACompressedTrace();
     void cutsAtTheRowLimitAndSaysSo();
@@ -130,6 +132,23 @@ void tst_TraceQuery::everySampleRunsOnATrace() {
             std::string_view(sample.sql).find("HEALTH") != std::string::npos;
         QVERIFY2(isAboutTrouble || !result->table.rows.empty(), sample.title);
     }
+}
+
+void tst_TraceQuery::aTableThatWasLeftOutHasNoRows() {
+    QVERIFY(writeTraceFile(*SimulatedTrace().finish(), folder_ / "empty.sqlite"));
+    const auto query = TraceQuery::open(folder_ / "empty.sqlite");
+    QVERIFY(query);
+    const auto rows = query->run("SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_KERNEL");
+    QVERIFY2(rows, rows ? "" : rows.error().sentence.c_str());
+    QVERIFY(rows->table.rows.empty());
+    QVERIFY(!query->run("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start) VALUES (1)"));
+    // In files of others what is not there is not there.
+    makeFile(folder_ / "other.sqlite",
+             "CREATE TABLE StringIds (id INTEGER, value TEXT);"
+             "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER)");
+    const auto other = TraceQuery::open(folder_ / "other.sqlite");
+    QVERIFY(other);
+    QVERIFY(!other->run("SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL"));
 }
 
 void tst_TraceQuery::listsTablesWithTheirColumns() {

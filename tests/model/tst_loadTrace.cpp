@@ -276,7 +276,14 @@ void tst_loadTrace::mapsTheDevicesOfAProcessToGpus() {
 }
 
 void tst_loadTrace::neverDrawsWhatHasNoTime() {
-    write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
+    // As traces had it before version 7, and what came instead.
+    write(QString("DROP TABLE CUPTI_ACTIVITY_KIND_MEMSET;"
+                  "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER, \"end\" INTEGER,"
+                  " deviceId, contextId, streamId, globalPid, value, bytes);"
+                  "INSERT INTO LANESCOPE_UNTIMED (tableName, globalPid) VALUES"
+                  " ('CUPTI_ACTIVITY_KIND_MEMSET', %1), ('CUPTI_ACTIVITY_KIND_KERNEL', %1),"
+                  " ('CUPTI_ACTIVITY_KIND_KERNEL', %1), ('no table', %1);"
+                  "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
                   " streamId, globalPid, value, bytes) VALUES (NULL, NULL, 0, 1, 7, %1, 0, 4),"
                   " (0, 0, 0, 1, 7, %1, 0, 4), (5, NULL, 0, 1, 7, %1, 0, 4),"
                   " (10, 20, 0, 1, 7, %1, 0, 4)")
@@ -284,9 +291,12 @@ void tst_loadTrace::neverDrawsWhatHasNoTime() {
     const TracePtr trace = load();
     QCOMPARE(trace->memsets.size(), 1u);
     QCOMPARE(trace->range, (TimeRange{10, 20}));
-    QVERIFY(hasNote(*trace, "3 of 4 memsets carry no time"));
-    for (const EventCount& count : trace->counts)
-        if (count.name == "memsets") QCOMPARE(count.untimed, int64_t{3});
+    QVERIFY(hasNote(*trace, "4 of 5 memsets carry no time"));
+    QVERIFY(hasNote(*trace, "1 rows of LANESCOPE_UNTIMED were left out"));
+    std::map<std::string, std::pair<int64_t, int64_t>> counts;
+    for (const EventCount& each : trace->counts) counts[each.name] = {each.total, each.untimed};
+    QCOMPARE(counts["memsets"], std::pair(int64_t{5}, int64_t{4}));
+    QCOMPARE(counts["kernels"], std::pair(int64_t{2}, int64_t{2}));
 }
 
 void tst_loadTrace::skipsBadCellsAndSaysSo() {

@@ -9,8 +9,8 @@ struct ApiCalls : TableOf<ApiCalls> {
     constexpr ApiCalls()
         : TableOf("CUPTI_ACTIVITY_KIND_RUNTIME", "a CUDA API call", Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
-    OptionalInteger<"end"> end{this, "when it returned, ns; NULL if it was not timed"};
+    Integer<"start"> start{this, "when it began, ns"};
+    Integer<"end"> end{this, "when it returned, ns"};
     Integer<"eventClass"> eventClass{this, "0 runtime, 1 driver; as ENUM_NSYS_EVENT_CLASS"};
     OptionalInteger<"globalTid"> globalTid{this, "the calling thread"};
     OptionalInteger<"correlationId"> correlationId{this, "joins it with its work on the GPU"};
@@ -28,8 +28,8 @@ struct Overheads : TableOf<Overheads> {
         : TableOf("CUPTI_ACTIVITY_KIND_OVERHEAD", "time the profiler itself cost",
                   Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
-    OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};
+    Integer<"start"> start{this, "when it began, ns"};
+    Integer<"end"> end{this, "when it ended, ns"};
     Integer<"eventClass"> eventClass{this, "103; as ENUM_NSYS_EVENT_CLASS"};
     OptionalInteger<"globalTid"> globalTid{
         this, "the thread; its thread id is 0 for none of the program's"};

@@ -13,8 +13,8 @@ struct Memcpys : TableOf<Memcpys> {
               "call",
               Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
-    OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};
+    Integer<"start"> start{this, "when it began, ns"};
+    Integer<"end"> end{this, "when it ended, ns"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     Integer<"contextId"> contextId{this, "CUPTI's number of the context; 0 for a migration"};
     OptionalInteger<"greenContextId"> greenContextId{this,
@@ -47,8 +47,8 @@ inline constexpr Memcpys memcpys;
 struct Memsets : TableOf<Memsets> {
     constexpr Memsets() : TableOf("CUPTI_ACTIVITY_KIND_MEMSET", "a memset", Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
-    OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};
+    Integer<"start"> start{this, "when it began, ns"};
+    Integer<"end"> end{this, "when it ended, ns"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     Integer<"contextId"> contextId{this, "CUPTI's number of the context"};
     OptionalInteger<"greenContextId"> greenContextId{this,

@@ -11,8 +11,8 @@ struct Graphs : TableOf<Graphs> {
                   "a launch of a CUDA graph that was recorded as a whole; its kernels have no rows",
                   Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
-    OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};
+    Integer<"start"> start{this, "when it began, ns"};
+    Integer<"end"> end{this, "when it ended, ns"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     Integer<"contextId"> contextId{this, "CUPTI's number of the context"};
     OptionalInteger<"greenContextId"> greenContextId{this,
@@ -28,20 +28,33 @@ inline constexpr Graphs graphs;
 
 struct GraphNodes : TableOf<GraphNodes> {
     constexpr GraphNodes()
-        : TableOf("LANESCOPE_GRAPH_NODES",
-                  "a node of a CUDA graph, and where the program was when it made it") {}
+        : TableOf("CUDA_GRAPH_NODE_EVENTS",
+                  "a node of a CUDA graph was made; recorded with Python stacks") {}
 
-    Integer<"globalTid"> globalTid{this, "the thread that made it"};
-    Integer<"timestamp"> timestamp{this, "when, ns"};
+    /// What Nsight Systems calls such an event, in `StringIds`, and its number of the class.
+    static constexpr const char* eventName = "Graph Node Creation";
+    static constexpr int nodeCreation = 77;
+
+    Integer<"start"> start{this, "when, ns"};
+    Integer<"end"> end{this, "the same"};
+    Integer<"eventClass"> eventClass{this, "as ENUM_NSYS_EVENT_CLASS"};
+    OptionalInteger<"globalTid"> globalTid{this, "the thread that made it"};
+    Integer<"nameId"> nameId{this, "\"Graph Node Creation\", in StringIds"};
     Integer<"graphNodeId"> graphNodeId{this, "its number in its process, as in the kernels' table"};
-    OptionalInteger<"originalNodeId"> originalNodeId{
+    OptionalInteger<"originalGraphNodeId"> originalGraphNodeId{
         this,
         "the node of which it is a copy, as all nodes of a graph are that was made ready to run; "
         "NULL if it is none"};
-    OptionalInteger<"callchainId"> callchainId{
-        this,
-        "the Python stack at its capture, in LANESCOPE_STACKS; NULL if it has none, and of a copy"};
 };
 inline constexpr GraphNodes graphNodes;
+
+struct GraphNodeStacks : TableOf<GraphNodeStacks> {
+    constexpr GraphNodeStacks()
+        : TableOf("LANESCOPE_GRAPH_NODE_STACKS", "where a node of a CUDA graph was captured") {}
+
+    Integer<"nodeRow"> nodeRow{this, "rowid of the node in CUDA_GRAPH_NODE_EVENTS"};
+    Integer<"callchainId"> callchainId{this, "its Python stack, in LANESCOPE_STACKS"};
+};
+inline constexpr GraphNodeStacks graphNodeStacks;
 
 }  // namespace lanescope::tables

@@ -9,8 +9,8 @@ struct Kernels : TableOf<Kernels> {
     constexpr Kernels()
         : TableOf("CUPTI_ACTIVITY_KIND_KERNEL", "a kernel on the GPU", Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
-    OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};
+    Integer<"start"> start{this, "when it began, ns"};
+    Integer<"end"> end{this, "when it ended, ns"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     Integer<"contextId"> contextId{this, "CUPTI's number of the context"};
     OptionalInteger<"greenContextId"> greenContextId{this,

@@ -10,6 +10,8 @@ namespace lanescope {
 enum class NvtxEventType : int64_t {
     CategoryName = 33,
     Mark = 34,
+    OpenPush = 35,   ///< A push that nobody popped: it has no end.
+    OpenStart = 37,  ///< A start of a range that nobody ended.
     PushPop = 59,
     StartEnd = 60,
     ImportedMark = 65,
@@ -27,11 +29,11 @@ struct NvtxEvents : TableOf<NvtxEvents> {
         : TableOf("NVTX_EVENTS", "a range, a mark, or a name", Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when it began, ns"};
-    OptionalInteger<"end"> end{this, "when it ended, ns; NULL: a mark, or never closed"};
+    OptionalInteger<"end"> end{this, "when it ended, ns; NULL: a mark, or never closed (35, 37)"};
     Integer<"eventType"> eventType{
         this,
-        "59 push-pop range, 60 start-end range, 34 mark, 75 name of domain domainId, 33 name of "
-        "category; as ENUM_NSYS_EVENT_TYPE"};
+        "59 push-pop range, 60 start-end range, 35 and 37 those that nobody closed, 34 mark, 75 "
+        "name of domain domainId, 33 name of category; as ENUM_NSYS_EVENT_TYPE"};
     OptionalInteger<"rangeId"> rangeId{this, "of a start-end range, as the program knows it"};
     OptionalInteger<"category"> category{this, "number of the category in its domain"};
     OptionalInteger<"color"> color{this, "ARGB"};

@@ -6,7 +6,8 @@
 
 namespace lanescope::tables {
 
-// What only older exports of Nsight Systems have. It is read and never made.
+// What only older exports of Nsight Systems have, or older traces of ours. It is read and never
+// made.
 
 struct OldestGpus : TableOf<OldestGpus> {
     constexpr OldestGpus() : TableOf("TARGET_INFO_GPU", "a GPU, as the first exports have it") {}
@@ -36,6 +37,18 @@ struct CudaGpus : TableOf<CudaGpus> {
     OptionalInteger<"computeCapabilityMinor"> computeCapabilityMinor{this, "behind the point"};
 };
 inline constexpr CudaGpus cudaGpus;
+
+/// Of Lanescope itself, up to version 6 of the schema.
+struct OldGraphNodes : TableOf<OldGraphNodes> {
+    constexpr OldGraphNodes() : TableOf("LANESCOPE_GRAPH_NODES", "a node of a CUDA graph") {}
+
+    Integer<"globalTid"> globalTid{this, "the thread that made it"};
+    Integer<"timestamp"> timestamp{this, "when, ns"};
+    Integer<"graphNodeId"> graphNodeId{this, "its number in its process"};
+    OptionalInteger<"originalNodeId"> originalNodeId{this, "the node of which it is a copy"};
+    OptionalInteger<"callchainId"> callchainId{this, "the Python stack at its capture"};
+};
+inline constexpr OldGraphNodes oldGraphNodes;
 
 inline constexpr MetaData oldExportMetaData{"EXPORT_META_DATA", "which schema it is"};
 

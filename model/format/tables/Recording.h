@@ -77,6 +77,24 @@ struct Gaps : TableOf<Gaps> {
 };
 inline constexpr Gaps gaps;
 
+struct Untimed : TableOf<Untimed> {
+    constexpr Untimed()
+        : TableOf("LANESCOPE_UNTIMED",
+                  "an activity of which CUPTI gave no time, instead of a row in its own table") {}
+
+    Text<"tableName"> inTable{this, "the table in which it would have a row"};
+    Integer<"globalPid"> globalPid{this, "the process"};
+    OptionalInteger<"globalTid"> globalTid{this, "the thread, of what threads do"};
+    OptionalInteger<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
+    OptionalInteger<"contextId"> contextId{this, "CUPTI's number of the context"};
+    OptionalInteger<"streamId"> streamId{this, "CUPTI's number of the stream"};
+    OptionalInteger<"correlationId"> correlationId{
+        this, "joins it with the API call of the same process that launched it"};
+    OptionalInteger<"nameId"> nameId{this, "what it is called, in StringIds, if it has a name"};
+    OptionalInteger<"copyKind"> copyKind{this, "of a migration, as in the table of memcpys"};
+};
+inline constexpr Untimed untimed;
+
 struct Clocks : TableOf<Clocks> {
     constexpr Clocks()
         : TableOf("LANESCOPE_CLOCKS", "the same moment on three clocks; several rows a process") {}

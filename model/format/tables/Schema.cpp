@@ -12,6 +12,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/tableSql.h"
 #include "model/format/tables/EnumTables.h"
+#include "model/format/tables/Names.h"
 #include "model/format/tables/Session.h"
 #include "model/format/tables/allTables.h"
 #include "model/format/version.h"
@@ -41,10 +42,13 @@ void fillEnums(const Database& database, FirstError& error) {
 }
 
 void describeExport(const Database& database, FirstError& error) {
+    const std::string producer = fmt::format("Lanescope {}", productVersion());
     const std::pair<std::string_view, std::string_view> rows[] = {
+        {tables::producerName, producer},
+        // The Nsight Systems export whose tables these are: programs that read such exports look
+        // here for what to expect, and know no other product.
         {"EXPORT_PRODUCT_NAME", "Lanescope"},
-        {"EXPORT_PRODUCT_VERSION", productVersion()},
-        // The Nsight Systems export whose tables these are, for programs that ask.
+        {"EXPORT_PRODUCT_VERSION", "2026.2.1"},
         {"EXPORT_SCHEMA_VERSION", "3.25.0"},
         {"EXPORT_SCHEMA_VERSION_MAJOR", "3"},
         {"EXPORT_SCHEMA_VERSION_MINOR", "25"},
@@ -69,6 +73,26 @@ Result<void> createTraceTables(Database& database) {
     describeExport(database, error);
     if (error) return fail(*error);
     return database.execute("COMMIT");
+}
+
+Result<void> dropEmptyTables(Database& database) {
+    const auto isKept = [](std::string_view name) {
+        return name.starts_with("LANESCOPE_") || name.starts_with("ENUM_") ||
+               name.starts_with("META_DATA_") || name == tables::strings.tableName();
+    };
+    for (const tables::Table* table : tables::traceTables()) {
+        const std::string_view name = table->tableName();
+        if (isKept(name) || !database.hasTable(name)) continue;
+        auto statement = database.prepare(fmt::format("SELECT 1 FROM {} LIMIT 1", name));
+        if (!statement) return fail(statement.error());
+        const auto hasRow = statement->step();
+        if (!hasRow) return fail(hasRow.error());
+        if (*hasRow) continue;
+        statement->reset();
+        if (auto done = database.execute(fmt::format("DROP TABLE {}", name).c_str()); !done)
+            return done;
+    }
+    return {};
 }
 
 /// In `META_DATA_CAPTURE`.

@@ -39,6 +39,8 @@ struct MetaData : TableOf<MetaData> {
 };
 inline constexpr MetaData captureMetaData{"META_DATA_CAPTURE", "how it was recorded"};
 inline constexpr MetaData exportMetaData{"META_DATA_EXPORT", "which schema this is"};
+/// Its row that says what recorded the trace, "Lanescope 1.2.3"; exports have none.
+inline constexpr const char* producerName = "LANESCOPE_PRODUCER";
 
 struct AnalysisDetails : TableOf<AnalysisDetails> {
     constexpr AnalysisDetails() : TableOf("ANALYSIS_DETAILS", "the session") {}

@@ -9,8 +9,8 @@ struct Syncs : TableOf<Syncs> {
     constexpr Syncs()
         : TableOf("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "a wait for the GPU", Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "when it began, ns; NULL if it was not timed"};
-    OptionalInteger<"end"> end{this, "when it ended, ns; NULL if it was not timed"};
+    Integer<"start"> start{this, "when it began, ns"};
+    Integer<"end"> end{this, "when it ended, ns"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process; -1 if unknown"};
     Integer<"contextId"> contextId{this, "CUPTI's number of the context"};
     OptionalInteger<"greenContextId"> greenContextId{this,

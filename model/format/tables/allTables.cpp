@@ -34,15 +34,15 @@ namespace {
 constexpr std::array inTrace = std::to_array<const Table*>(
     {// As Nsight Systems exports them.
      &strings, &kernels, &memcpys, &memsets, &apiCalls, &syncs, &cudaEvents, &overheads, &graphs,
-     &memoryEvents, &poolEvents, &cpuPageFaults, &gpuPageFaults, &nvtxEvents, &payloadSchemas,
-     &payloadEntries, &gpuMetrics, &gpuMetricNames, &threadNames, &processes, &gpus, &cudaDevices,
-     &contexts, &streams, &nullStreams, &sessionStart, &systemEnvironment, &captureMetaData,
-     &exportMetaData, &analysisDetails, &diagnostics,
+     &graphNodes, &memoryEvents, &poolEvents, &cpuPageFaults, &gpuPageFaults, &nvtxEvents,
+     &payloadSchemas, &payloadEntries, &gpuMetrics, &gpuMetricNames, &threadNames, &processes,
+     &gpus, &cudaDevices, &contexts, &streams, &nullStreams, &sessionStart, &systemEnvironment,
+     &captureMetaData, &exportMetaData, &analysisDetails, &diagnostics,
      // Ours.
      &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties,
      &processStates, &windows, &gaps, &clocks, &topology, &affinities, &linkPeaks, &counters,
      &counterSamples, &gpuProcesses, &samplingMoments, &stacks, &threadStates, &nvtxStacks,
-     &graphNodes,
+     &graphNodeStacks, &untimed,
      // What numbers mean.
      &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes,
      &sharedMemoryLimits, &faultAccesses, &migrationCauses, &overheadTypes, &streamTypes,

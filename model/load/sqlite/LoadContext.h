@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -38,6 +39,14 @@ class LoadContext {
         return read_.contains(lowerCase(std::string(table)));
     }
 
+    /// Notes that an activity of that table has no row in it, as it has no time.
+    void addUntimed(std::string_view table) { ++untimed_[lowerCase(std::string(table))]; }
+    /// How many. O(log n).
+    int64_t untimedOf(std::string_view table) const {
+        const auto found = untimed_.find(lowerCase(std::string(table)));
+        return found == untimed_.end() ? 0 : found->second;
+    }
+
     /// Rows `table` may hold, judged without counting them. O(log n).
     int64_t estimatedRows(const char* table) const;
     /// No undamaged file of this size has a table with more rows.
@@ -60,6 +69,7 @@ class LoadContext {
     const unsigned threads_;
     const LoadProgress& progress_;
     std::set<std::string> read_;  ///< Names of tables, in small letters.
+    std::map<std::string, int64_t> untimed_;
     std::vector<Database> furtherConnections_;
     bool areBorrowed_ = false;
     int64_t possibleRows_ = 0;

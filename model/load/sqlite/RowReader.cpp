@@ -25,6 +25,7 @@ RowReader::RowReader(LoadContext& context, const char* table,
                      const std::vector<const char*>& columns, const char* what)
     : context_(context), table_(table), what_(what) {
     context.reads(table);
+    untimedElsewhere_ = context.untimedOf(table);
     hasTable_ = context.database().hasTable(table);
     const std::vector<Database::Column> known =
         hasTable_ ? context.database().columns(table) : std::vector<Database::Column>();

@@ -66,10 +66,13 @@ class RowReader {
     void ignoreCell() { ++ignoredCells_; }
     /// Counts the rows read as events of that name, if the file has the table.
     void countAs(std::string_view name) {
-        if (hasTable_) context_.builder().count(name, rowCount_, untimedCount_);
+        if (hasTable_ || untimedElsewhere_ > 0)
+            context_.builder().count(name, totalCount(), untimedCount());
     }
     int64_t rowCount() const { return rowCount_; }
-    int64_t untimedCount() const { return untimedCount_; }
+    /// The rows read, and what stands in `LANESCOPE_UNTIMED` instead of in this table.
+    int64_t totalCount() const { return rowCount_ + untimedElsewhere_; }
+    int64_t untimedCount() const { return untimedCount_ + untimedElsewhere_; }
 
   protected:
     /// For a column that was read and is not in the list.
@@ -94,6 +97,7 @@ class RowReader {
     int64_t estimatedRows_ = 0;
     int64_t rowCount_ = 0;
     int64_t untimedCount_ = 0;
+    int64_t untimedElsewhere_ = 0;
     int64_t skippedRows_ = 0;
     int64_t ignoredCells_ = 0;
 };

@@ -28,6 +28,7 @@ class TableReader : private RowReader {
     using RowReader::next;
     using RowReader::rowCount;
     using RowReader::skipRow;
+    using RowReader::totalCount;
     using RowReader::untimedCount;
 
     /// `columns` may hold `tables::rowNumber<Table>`; `what` is what progress calls the rows.

@@ -28,11 +28,13 @@ void readExport(LoadContext& context, const tables::MetaData& table) {
     TableReader reader(context, table, {table.name, table.value}, "description");
     std::string product;
     std::string version;
+    std::string producer;
     while (reader.next()) {
         const std::string_view name = reader.text(table.name);
         const std::string_view value = reader.text(table.value);
         if (name == "EXPORT_PRODUCT_NAME") product = value;
         if (name == "EXPORT_PRODUCT_VERSION") version = value;
+        if (name == tables::producerName) producer = value;
         if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && majorOf(value) > newestKnownExport)
             context.note({Severity::Info, HealthCode::NewerExport,
                           fmt::format("The file is of export schema {}, newer than this program "
@@ -40,7 +42,9 @@ void readExport(LoadContext& context, const tables::MetaData& table) {
                                       value)});
     }
     if (product == "NVIDIA Nsight Systems") product = "Nsight Systems";
-    if (!product.empty())
+    if (!producer.empty())
+        context.description().producer = producer;
+    else if (!product.empty())
         context.description().producer = version.empty() ? product : product + " " + version;
 }
 

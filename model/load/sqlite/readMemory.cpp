@@ -38,7 +38,8 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
         return directory.identities.gpuOf(process, reader.integerOr(column, -1));
     };
     MemcpyKind kind{};  // of the row
-    EventCount migrations{migrationsCounted};
+    const int64_t elsewhere = context.untimedOf(migrationsCounted);
+    EventCount migrations{migrationsCounted, elsewhere, elsewhere};
     forEachGpuRow(
         reader, t, directory.identities,
         [&](const GpuPlace& place, TimeRange times, uint32_t correlation) {
@@ -63,9 +64,11 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
             ++migrations.total;
             migrations.untimed += isUntimed ? 1 : 0;
         });
-    if (reader.hasTable())
-        context.builder().count(kinds::Memcpy::plural, reader.rowCount() - migrations.total,
-                                reader.untimedCount() - migrations.untimed);
+    // Of what stands elsewhere the reader knows memcpys alone.
+    const int64_t memcpys = reader.totalCount() - (migrations.total - elsewhere);
+    if (reader.hasTable() || memcpys > 0)
+        context.builder().count(kinds::Memcpy::plural, memcpys,
+                                reader.untimedCount() - (migrations.untimed - elsewhere));
     if (migrations.total > 0)
         context.builder().count(migrations.name, migrations.total, migrations.untimed);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "model/format/GlobalId.h"
@@ -9,6 +8,7 @@
 #include "model/load/sqlite/NcclCalls.h"
 #include "model/load/sqlite/NcclPlugin.h"
 #include "model/load/sqlite/NvtxNames.h"
+#include "model/load/sqlite/StacksOfRows.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
 #include "model/trace/kinds/Nvtx.h"
@@ -23,9 +23,11 @@ constexpr const auto& t = tables::nvtxEvents;
 std::optional<NvtxStyle> styleOf(NvtxEventType type) {
     switch (type) {
         case NvtxEventType::PushPop:
+        case NvtxEventType::OpenPush:
         case NvtxEventType::ImportedPushPop:
             return NvtxStyle::PushPop;
         case NvtxEventType::StartEnd:
+        case NvtxEventType::OpenStart:
         case NvtxEventType::ImportedStartEnd:
             return NvtxStyle::StartEnd;
         case NvtxEventType::Mark:
@@ -37,36 +39,6 @@ std::optional<NvtxStyle> styleOf(NvtxEventType type) {
     }
     return std::nullopt;
 }
-
-/// Which row of `NVTX_EVENTS` has which stack.
-class StacksOfRows {
-  public:
-    explicit StacksOfRows(LargeMemory* memory) : stacks_(memory) {}
-
-    void read(LoadContext& context, const FileDirectory& directory) {
-        constexpr const auto& s = tables::nvtxStacks;
-        TableReader reader(context, s, {s.nvtxRow, s.callchainId}, "Python stacks of NVTX ranges");
-        while (reader.next()) {
-            const std::optional<int64_t> row = reader.integer(s.nvtxRow);
-            const uint32_t stack = directory.stackOf(reader.integer(s.callchainId));
-            if (row && stack != noIndex)
-                stacks_.push_back({*row, stack});
-            else
-                reader.skipRow();
-        }
-        if (!std::is_sorted(stacks_.begin(), stacks_.end()))
-            std::sort(stacks_.begin(), stacks_.end());
-    }
-    bool isEmpty() const { return stacks_.empty(); }
-    /// `noIndex` if it has none. O(log n).
-    uint32_t of(int64_t row) const {
-        const auto found = std::lower_bound(stacks_.begin(), stacks_.end(), std::pair(row, 0u));
-        return found != stacks_.end() && found->first == row ? found->second : noIndex;
-    }
-
-  private:
-    LargeVector<std::pair<int64_t, uint32_t>> stacks_;
-};
 
 class NvtxReader {
   public:
@@ -90,7 +62,8 @@ class NvtxReader {
         calls_.read(context_, strings_, communicators);
         NcclPlugin plugin(context_.builder().memory());
         plugin.read(context_, directory_, communicators);
-        stacks_.read(context_, directory_);
+        constexpr const auto& s = tables::nvtxStacks;
+        stacks_.read(context_, directory_, s, s.nvtxRow, "Python stacks of NVTX ranges");
         while (reader_.next()) readRow();
         context_.builder().nameNvtx(names_.domainNames(), names_.categoryNames());
         if (!calls_.isListed()) NcclCalls::addByName(context_.builder());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "model/format/migrations.h"
 #include "model/format/tables/Recording.h"
+#include "model/format/tables/allTables.h"
 #include "model/load/sqlite/TableReader.h"
 #include "model/load/sqlite/readers.h"
 
@@ -88,6 +90,23 @@ void readGaps(LoadContext& context, FileDirectory& directory) {
 void readRecordedTime(LoadContext& context, FileDirectory& directory) {
     readWindows(context, directory);
     readGaps(context, directory);
+}
+
+void readUntimed(LoadContext& context) {
+    constexpr const auto& t = tables::untimed;
+    TableReader reader(context, t, {t.inTable, t.copyKind}, "untimed activities");
+    while (reader.next()) {
+        const std::string_view name = reader.text(t.inTable);
+        const bool isKnown = std::ranges::any_of(
+            tables::eventTables(),
+            [name](const tables::Table* table) { return table->tableName() == name; });
+        if (isMigration(memcpyKindFrom(reader.integerOr(t.copyKind, 0))))
+            context.addUntimed(migrationsCounted);
+        else if (isKnown)
+            context.addUntimed(name);
+        else
+            reader.skipRow();
+    }
 }
 
 }  // namespace lanescope

@@ -17,6 +17,7 @@ void readEverything(LoadContext& context) {
     context.expectRows(context.estimatedRows(tables::strings.tableName()));
     for (const tables::Table* table : tables::eventTables())
         context.expectRows(context.estimatedRows(table->tableName()));
+    readUntimed(context);
     readDescription(context);
     readTopology(context);
     readLinkPeaks(context);

@@ -55,6 +55,8 @@ void readGraphNodes(LoadContext& context, FileDirectory& directory);
 void readMemoryEvents(LoadContext& context, FileDirectory& directory);
 /// Pages of managed memory that were not where they were needed.
 void readUnifiedMemory(LoadContext& context, FileDirectory& directory);
+/// How many activities have no row in their table since they have no time; before all tables.
+void readUntimed(LoadContext& context);
 /// When each process recorded, and where it lost something.
 void readRecordedTime(LoadContext& context, FileDirectory& directory);
 void readSyncs(LoadContext& context, FileDirectory& directory);

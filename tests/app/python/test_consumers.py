@@ -7,12 +7,15 @@ usage: PYTHONPATH=STAGE test_consumers.py      with the packages of consumers.tx
 
 import gc
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 import duckdb
 import pandas
 import polars
 import pyarrow
+import pyarrow.parquet
 
 from test_tables import WithTraces
 
@@ -37,6 +40,17 @@ class Consumers(WithTraces):
             self.assertEqual(taken.to_pylist(), arrow.rows_of(table))
             self.assertEqual(taken.schema, pyarrow.schema(table))
         self.assertEqual(pyarrow.table(self.every.kernels()).field("start_ns").metadata, {b"unit": b"ns"})
+
+    def test_files_of_arrow_and_parquet(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for number, table in enumerate(self.tables()):
+                taken = pyarrow.table(table)
+                path = Path(folder) / f"{number}.arrow"
+                with pyarrow.ipc.new_file(path, taken.schema) as file:
+                    file.write(taken)
+                self.assertEqual(pyarrow.ipc.open_file(path).read_all().to_pylist(), arrow.rows_of(table))
+                pyarrow.parquet.write_table(taken, path.with_suffix(".parquet"))
+                self.assertEqual(pyarrow.parquet.read_table(path.with_suffix(".parquet")).to_pylist(), arrow.rows_of(table))
 
     def test_batches_one_by_one(self):
         reader = pyarrow.RecordBatchReader.from_stream(self.nvlink.stats("cuda_gpu_trace"))
