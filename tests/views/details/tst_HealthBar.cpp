@@ -77,7 +77,7 @@ class TestHealthBar : public QObject {
         TraceDescription& trace = builder.description();
         trace.facts.commandLine = "python3 train.py";
         trace.facts.others = {{"brandNew", "yes"}};
-        builder.processes()[0].facts.cuptiVersion = 130001;
+        builder.processes()[0].facts.edit().cuptiVersion = 130001;
         builder.addGap(0, Loss::NcclEvents, 10, 20, 5);
         HealthNote unknown{Severity::Warning, HealthCode::Unknown, "Something new happened."};
         unknown.unknownCode = "brand-new";
