@@ -18,8 +18,8 @@ class RowsByOwner {
   public:
     /// Of no table.
     RowsByOwner() = default;
-    /// `owners` are all below `count`. Of rows that `isWanted`, by their number; not all if
-    /// stopped. O(rows + count).
+    /// `owners` are all below `count`. Of rows that `isWanted`, by their number; not all, or
+    /// others', if stopped. O(rows + count).
     template <class IsWanted>
     RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop,
                 IsWanted isWanted)

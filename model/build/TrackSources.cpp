@@ -23,6 +23,7 @@ TrackSources::TrackSources(const Trace& trace, const std::stop_token& stop)
         if constexpr (requires { each.trackTitle; }) {
             Column<uint32_t> ofEvents(trace.memory.get());
             for (uint32_t row = 0; row < each.size(trace); ++row) {
+                if (isStopped(stop, row)) break;
                 const kinds::TrackSubject own = each.trackOf(trace, row);
                 const bool isOfGpu = own.kind == TrackKind::GpuEvents;
                 ofEvents.push_back(

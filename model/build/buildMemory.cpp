@@ -18,7 +18,7 @@ namespace lanescope {
 namespace {
 
 /// No process uses all GPUs of many hosts; a file may say so.
-constexpr size_t mostCounters = size_t{1} << 14;
+constexpr size_t mostUses = size_t{1} << 14;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// What one counter of memory sums up.
@@ -113,7 +113,7 @@ class MemoryBuilder {
         const CounterKey key{isOfGpu ? gpu : noIndex, process, use};
         const auto found = counters_.find(key);
         if (found != counters_.end()) return &found->second;
-        if (counters_.size() < mostCounters)
+        if (counters_.size() < mostUses)
             return &counters_.try_emplace(key, trace_.memory.get()).first->second;
         ++uncounted_;
         return nullptr;
@@ -218,9 +218,9 @@ class MemoryBuilder {
         if (uncounted_ > 0)
             trace_.health.push_back(
                 {Severity::Warning, HealthCode::CounterLeftOut,
-                 fmt::format("Memory in use is shown for {} pairs of a process and a GPU only; {} "
-                             "changes of it are of others.",
-                             formatCount(static_cast<int64_t>(mostCounters)),
+                 fmt::format("Memory in use is shown by {} counters only; {} changes of it are of "
+                             "others.",
+                             formatCount(static_cast<int64_t>(mostUses)),
                              formatCount(uncounted_))});
         if (unknownFrees_ > 0)
             trace_.health.push_back(

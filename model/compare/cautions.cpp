@@ -125,14 +125,16 @@ void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidat
 }
 
 void addLosses(std::string_view side, const SummaryFacts& facts, Cautions& cautions) {
-    if (facts.isTruncated && !facts.saysWhoEnded())
-        cautions.add("The {} ended abnormally; its last events may be missing.", side);
     size_t shown = 0;
+    bool isEndSaid = false;
     for (const HealthNote& warning : facts.healthWarnings) {
         if (shown == mostWarningsShown) break;
         cautions.add("The {}: {}", side, printable(shownText(warning)));
+        isEndSaid = isEndSaid || warning.code == HealthCode::ProcessEndedAbnormally;
         ++shown;
     }
+    if (facts.isTruncated && !isEndSaid)
+        cautions.add("The {} ended abnormally; its last events may be missing.", side);
     if (const size_t more = facts.healthWarnings.size() - shown; more > 0)
         cautions.add("The {}: {} more warning{}; \"lanescope info\" says {}.", side, more,
                      more == 1 ? "" : "s", more == 1 ? "it" : "them");

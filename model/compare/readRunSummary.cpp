@@ -231,6 +231,14 @@ bool readOutliers(const Database& database, RunSummary& summary) {
     return rows.isGood();
 }
 
+/// `readRunSummary` of a file, which stays open.
+std::optional<RunSummary> readTrusted(const Database& database) {
+    if (database.sealState() != SealState::Whole) return std::nullopt;
+    std::optional<RunSummary> summary = readRunSummary(database);
+    if (database.trouble() || database.doubt()) return std::nullopt;
+    return summary;
+}
+
 }  // namespace
 
 std::optional<RunSummary> readRunSummary(const Database& database) {
@@ -244,18 +252,6 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
     if (!isConsistent(summary)) return std::nullopt;
     return summary;
 }
-
-namespace {
-
-/// `readRunSummary` of a file, which stays open.
-std::optional<RunSummary> readTrusted(const Database& database) {
-    if (database.sealState() != SealState::Whole) return std::nullopt;
-    std::optional<RunSummary> summary = readRunSummary(database);
-    if (database.trouble() || database.doubt()) return std::nullopt;
-    return summary;
-}
-
-}  // namespace
 
 std::optional<RunSummary> readRunSummary(const std::filesystem::path& path) {
     const Result<Database> database = Database::openReadOnly(path);

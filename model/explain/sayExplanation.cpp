@@ -26,7 +26,6 @@ constexpr double mostlyComputing = 0.9;
 constexpr double mostlyGuessed = 0.9;
 constexpr size_t fewestSteps = 4;
 /// Of the time in which the GPU had work: steps that are less say little of the run.
-constexpr double leastCoverage = 0.5;
 
 class Words {
   public:
@@ -351,13 +350,6 @@ class Words {
             critical.steps.size() < fewestSteps)
             add(fmt::format("Only {} step{} to go by.", critical.steps.size(),
                             critical.steps.size() == 1 ? "" : "s"));
-        // Whoever chose a stretch knows what is in it.
-        if (const auto share = critical.coverage();
-            share && *share < leastCoverage && run_.source != StepSource::Chosen)
-            add(
-                fmt::format("The steps are {} of the time from the first to the last GPU work: "
-                            "where the rest of it goes is not explained.",
-                            percent(*share)));
         if (!run_.facts.hasApiCalls && run_.facts.kernelCount > 0)
             add("The trace has no CUDA API calls, so why its GPUs were idle is not known.");
         if (run_.facts.isTruncated && !run_.facts.saysWhoEnded())

@@ -7,6 +7,19 @@
 
 namespace lanescope {
 
+std::string jsonQuoted(std::string_view text) {
+    std::string json = "\"";
+    for (const char c : validUtf8(text)) {
+        if (c == '"' || c == '\\')
+            json.append(1, '\\').append(1, c);
+        else if (static_cast<unsigned char>(c) < 0x20)
+            json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        else
+            json += c;
+    }
+    return json + '"';
+}
+
 JsonText& JsonText::begin(std::string_view key, char open, char close) {
     next(key);
     text_ += open;
@@ -29,26 +42,13 @@ void JsonText::next(std::string_view key) {
     if (!closing_.empty()) text_.append(1, '\n').append(2 * closing_.size(), ' ');
     isFirst_ = false;
     if (key.empty()) return;
-    quote(key);
+    text_ += jsonQuoted(key);
     text_ += ": ";
-}
-
-void JsonText::quote(std::string_view text) {
-    text_ += '"';
-    for (const char c : validUtf8(text)) {
-        if (c == '"' || c == '\\')
-            text_.append(1, '\\').append(1, c);
-        else if (static_cast<unsigned char>(c) < 0x20)
-            text_ += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-        else
-            text_ += c;
-    }
-    text_ += '"';
 }
 
 JsonText& JsonText::member(std::string_view key, std::string_view value) {
     next(key);
-    quote(value);
+    text_ += jsonQuoted(value);
     return *this;
 }
 

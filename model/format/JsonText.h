@@ -7,6 +7,9 @@
 
 namespace lanescope {
 
+/// The text as a string of JSON, with its quotes. Bytes that are not UTF-8 become U+FFFD.
+std::string jsonQuoted(std::string_view text);
+
 /// Writes JSON as text, for who must not be ended where memory runs out: it throws
 /// `std::bad_alloc` as any string does, while a tree of values asks for memory even to be
 /// destroyed. Bytes that are not UTF-8 become U+FFFD.
@@ -35,7 +38,6 @@ class JsonText {
     JsonText& word(std::string_view key, std::string_view value);
     /// What stands before a value.
     void next(std::string_view key);
-    void quote(std::string_view text);
 
     std::string text_;
     std::string closing_;  ///< Of what was begun, the outermost first.

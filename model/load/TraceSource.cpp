@@ -50,7 +50,8 @@ Result<size_t> TraceSource::read(std::span<char> bytes) {
     startRead_ += count;
     if (count == bytes.size()) return count;
     const Result<size_t> more = stream_.read(bytes.subspan(count));
-    if (!more) return more;
+    // A failure comes again with the next call.
+    if (!more) return count > 0 ? Result<size_t>(count) : more;
     return count + *more;
 }
 

@@ -60,18 +60,17 @@ struct UnpackedStream::Packed {
         if (descriptor >= 0) ::close(descriptor);
     }
 
-    /// Reads on behind what is not unpacked yet; false if nothing came, with `errno` not 0 if that
-    /// is a failure.
-    bool refill() {
+    /// Reads on behind what is not unpacked yet: how many bytes, 0 at the end, -1 with `errno` on
+    /// failure.
+    ssize_t refill() {
         if (stream.avail_in > 0) std::memmove(input.data(), stream.next_in, stream.avail_in);
-        errno = 0;
         const ssize_t count =
             readAll(descriptor, input.data() + stream.avail_in, input.size() - stream.avail_in);
         stream.next_in = input.data();
-        if (count <= 0) return false;
+        if (count <= 0) return count;
         stream.avail_in += static_cast<unsigned>(count);
         bytesRead += static_cast<uint64_t>(count);
-        return true;
+        return count;
     }
 
     /// Goes on to what was packed next; rubbish behind the last is passed over, as gzip does.
@@ -141,15 +140,19 @@ Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
     const auto taken = [&] { return wanted - stream.avail_out; };
     while (stream.avail_out > 0 && !packed.isEnd) {
         const size_t needed = packed.isInside ? 1 : std::size(gzipMark);
-        if (stream.avail_in < needed && !packed.refill() && (packed.isInside || errno != 0)) {
+        const ssize_t came = stream.avail_in < needed ? packed.refill() : 1;
+        if (came < 0) {
             if (taken() > 0) break;
-            if (errno != 0)
-                return fail("Cannot read {}: {}.", path_.string(), std::strerror(errno));
-            return fail("The compressed file {} is cut short. Copy it again.", path_.string());
+            return fail("Cannot read {}: {}.", path_.string(), std::strerror(errno));
         }
         if (!packed.isInside) packed.beginNext();
         if (packed.isEnd) break;
+        // At the end, too: it may hold what it had no room for.
         const int code = inflate(&stream, Z_NO_FLUSH);
+        if (came == 0 && code == Z_BUF_ERROR) {
+            if (taken() > 0) break;
+            return fail("The compressed file {} is cut short. Copy it again.", path_.string());
+        }
         if (code == Z_STREAM_END) packed.isInside = false;
         if (code == Z_OK || code == Z_STREAM_END || (code == Z_BUF_ERROR && stream.avail_in == 0))
             continue;

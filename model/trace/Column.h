@@ -100,6 +100,7 @@ class Column {
         static const PackedBlocks none;
         return packedCount_ > 0 ? root_.whole->blocks : none;
     }
+    /// Valid until the column is changed or moved: a short one is in the column itself.
     std::span<const T> tail() const { return {tailValues(), tailCount_}; }
     static int64_t bitsOf(T value) {
         if constexpr (std::is_same_v<T, EventRef>)

@@ -9,7 +9,7 @@
 //   FAULT_OBJECT    only calls that programs and libraries make whose path holds one of these, with
 //                   ':' between them; empty: calls of all
 //   FAULT_THREADS   others: only calls of threads that are not the first of their program
-//   FAULT_STACKS    a file to which a number is written for each call at exit, eight bytes each:
+//   FAULT_STACKS    a file to which a number is written for each call at exit, of eight bytes:
 //   equal
 //                   ones were made from one place, by one way there; of several programs those of
 //                   the one that makes the most

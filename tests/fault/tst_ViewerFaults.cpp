@@ -22,6 +22,9 @@ class tst_ViewerFaults : public QObject {
         path_ = folder_ / "run.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), path_).has_value());
         QVERIFY(sealPages(path_).has_value());
+        const Outcome whole = runProgram("lanescope", statsOfKernels(), {});
+        QCOMPARE(whole.status, 0);
+        sums_ = whole.output;
     }
 
     void oneCallThatFails_data() {
@@ -44,6 +47,7 @@ class tst_ViewerFaults : public QObject {
         QVERIFY2(good.status == 0, good.errors.constData());
         const std::vector<uint64_t> calls = this->calls();
         const auto count = static_cast<long>(calls.size());
+        QVERIFY(count > 0 || kind == "mmap" || kind == "write" || kind == "rename");
         int refused = 0, shown = 0;
         for (const long number : chosen(calls, 4)) {
             prepare(isIndexed);
@@ -61,7 +65,6 @@ class tst_ViewerFaults : public QObject {
             }
             // Whatever index there is by now: it is read as the trace is.
             const Outcome after = runProgram("lanescope", statsOfKernels(), {});
-            if (sums_.isEmpty()) sums_ = after.output;
             QVERIFY2(after.status == 0 && after.output == sums_, at.constData());
         }
         qInfo("%ld calls, %d refused, %d shown", count, refused, shown);

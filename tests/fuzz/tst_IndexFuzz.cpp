@@ -130,7 +130,8 @@ class tst_IndexFuzz : public QObject {
             QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].range = range; }));
             QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].windows[1] = range; }));
             QVERIFY(isRefused([range](Trace& trace) { trace.processes[0].gaps[0].range = range; }));
-            QVERIFY(isRefused([range](Trace& trace) { trace.tracks[0].unrecorded.edit()[0] = range; }));
+            QVERIFY(
+                isRefused([range](Trace& trace) { trace.tracks[0].unrecorded.edit()[0] = range; }));
             QVERIFY(isRefused([range](Trace& trace) { trace.tracks[0].lossy.edit() = {range}; }));
             for (TimeRange SampledRange::*member :
                  {&SampledRange::range, &SampledRange::startReading, &SampledRange::endReading})

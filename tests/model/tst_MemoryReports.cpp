@@ -147,8 +147,9 @@ class tst_MemoryReports : public QObject {
             const std::string sql = fmt::format(
                 "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, \"end\", deviceId, contextId,"
                 " streamId, globalPid, bytes, copyKind, srcKind, dstKind) VALUES"
-                " (10, 20, 0, 1, 7, {0}, 4, 1, 1, 2), (NULL, NULL, 0, 0, 0, {0}, 4, 11, 4, 4),"
-                " (30, 40, 0, 0, 0, {0}, 4, 12, 4, 4)",
+                " (10, 20, 0, 1, 7, {0}, 4, 1, 1, 2), (30, 40, 0, 0, 0, {0}, 4, 12, 4, 4);"
+                "INSERT INTO LANESCOPE_UNTIMED (tableName, globalPid, copyKind) VALUES"
+                " ('CUPTI_ACTIVITY_KIND_MEMCPY', {0}, 11)",
                 globalPid(4242));
             QVERIFY(database->execute(sql.c_str()));
         }

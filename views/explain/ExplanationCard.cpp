@@ -43,7 +43,6 @@ QString gainText(const Explanation& explanation, const Finding& finding) {
 ExplanationCard::ExplanationCard(QWidget* parent)
     : QWidget(parent),
       sentence_(new WrappedLabel(this)),
-      steps_(new WrappedLabel(this)),
       doubts_(new WrappedLabel(this)),
       close_(new QToolButton(this)),
       lines_(new QWidget),
@@ -54,7 +53,7 @@ ExplanationCard::ExplanationCard(QWidget* parent)
 
 void ExplanationCard::build() {
     setAccessibleName(tr("What is wrong with this run"));
-    for (QLabel* label : {sentence_, steps_, doubts_}) {
+    for (QLabel* label : {sentence_, doubts_}) {
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
         label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     }
@@ -62,7 +61,6 @@ void ExplanationCard::build() {
     strong.setWeight(QFont::DemiBold);
     sentence_->setFont(strong);
     sentence_->setAccessibleName(tr("Where the time of a step goes"));
-    steps_->setAccessibleName(tr("Which steps that is said of"));
     doubts_->setAccessibleName(tr("What makes the explanation doubtful"));
     close_->setAutoRaise(true);
     close_->setText(QStringLiteral("✕"));
@@ -86,7 +84,6 @@ void ExplanationCard::build() {
     layout->setContentsMargins(12, 4, 6, 4);
     layout->setSpacing(1);
     layout->addLayout(top);
-    layout->addWidget(steps_);
     layout->addWidget(doubts_);
     layout->addWidget(area_);
     connect(close_, &QToolButton::clicked, this, &ExplanationCard::closed);
@@ -128,8 +125,9 @@ void ExplanationCard::refresh() {
     explanation_ = run_ ? explain::explain(run_->summary, muted_) : Explanation();
     // Names of kernels and ranges come from untrusted files.
     sentence_->setText(toQString(printable(explanation_.sentence)));
-    steps_->setText(toQString(printable(explanation_.steps)));
-    steps_->setVisible(!explanation_.steps.empty());
+    // Which steps that is said of: worth a look, not a line of every window.
+    sentence_->setToolTip(plainToolTip(toQString(printable(explanation_.steps))));
+    sentence_->setAccessibleDescription(toQString(printable(explanation_.steps)));
     QStringList doubts;
     for (const std::string& doubt : explanation_.doubts) doubts << toQString(printable(doubt));
     doubts_->setVisible(!doubts.isEmpty());

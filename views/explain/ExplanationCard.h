@@ -72,7 +72,6 @@ class ExplanationCard : public QWidget {
     Theme theme_ = Theme::light();
     int mostLines_ = 3;
     QLabel* sentence_;
-    QLabel* steps_;
     QLabel* doubts_;
     QToolButton* close_;
     QWidget* lines_;

@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <QEvent>
+#include <utility>
 
 namespace lanescope::views {
 

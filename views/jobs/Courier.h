@@ -9,9 +9,10 @@ class QEvent;
 
 namespace lanescope::views {
 
-/// Brings the answer of a worker to the GUI thread. What that takes is made beforehand, so that a
-/// worker which ran out of memory can still say so. Made on the GUI thread, and given back to it:
-/// it goes away when it has arrived, or with the application.
+/// Brings the answer of a worker to the GUI thread. What that takes is made beforehand, but for
+/// what Qt's queue of events may grow by, so that a worker which ran out of memory can still say
+/// so. Made on the GUI thread, and given back to it: it goes away when it has arrived, or with the
+/// application.
 class Courier : public QObject {
   public:
     /// `arrive` is called on the GUI thread. What it is to find there lies in what it shares with

@@ -30,18 +30,20 @@ void LatestJob::launch(quint64 number, Work work) {
     isRunning_ = true;
     // The worker must not touch `this`, which may be gone by then; the guard is looked at where the
     // answer arrives.
-    const auto answer = std::make_shared<Publish>();
+    auto answer = std::make_shared<Publish>();
     auto* const courier = new Courier([guard = QPointer<LatestJob>(this), number, answer] {
         if (guard) guard->finish(number, *answer);
     });
-    QThreadPool::globalInstance()->start([courier, answer, work = std::move(work)] {
-        try {
-            *answer = work();
-        } catch (const std::bad_alloc&) {
-            // What there is no memory for is not shown; all else goes on.
-        }
-        courier->send();
-    });
+    QThreadPool::globalInstance()->start(
+        [courier, answer = std::move(answer), work = std::move(work)]() mutable {
+            try {
+                *answer = work();
+            } catch (const std::bad_alloc&) {
+                // What there is no memory for is not shown; all else goes on.
+            }
+            answer.reset();  // what it holds goes away on the GUI thread
+            courier->send();
+        });
 }
 
 void LatestJob::finish(quint64 number, const Publish& publish) {

@@ -11,7 +11,8 @@ class Database;
 
 /// `PRAGMA application_id` of a Lanescope trace: "LNSC".
 inline constexpr int32_t traceApplicationId = 0x4c4e5343;
-/// `PRAGMA user_version`. Changes are additive, so any version opens any file.
+/// `PRAGMA user_version`. Every version of the program opens the files of all earlier ones, and
+/// later ones as far as it knows them (FORMAT.md).
 inline constexpr int traceSchemaVersion = 7;
 
 /// Creates every table of a trace in an empty database and fills the `ENUM_*` tables.

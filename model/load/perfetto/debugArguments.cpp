@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "model/format/JsonText.h"
+
 namespace lanescope {
 
 namespace {
@@ -20,15 +22,6 @@ struct Value {
     JsonValue::Kind kind = JsonValue::Kind::Word;
     std::string text;
 };
-
-std::string jsonQuoted(std::string_view text) {
-    std::string json = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') json += '\\';
-        json += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-    return json + '"';
-}
 
 Value word(std::string text) {
     return {JsonValue::Kind::Word, std::move(text)};

@@ -28,7 +28,7 @@ void readExport(LoadContext& context, const tables::MetaData& table) {
     TableReader reader(context, table, {table.name, table.value}, "description");
     std::string product;
     std::string version;
-    std::string producer;
+    std::optional<std::string> producer;
     while (reader.next()) {
         const std::string_view name = reader.text(table.name);
         const std::string_view value = reader.text(table.value);
@@ -42,8 +42,8 @@ void readExport(LoadContext& context, const tables::MetaData& table) {
                                       value)});
     }
     if (product == "NVIDIA Nsight Systems") product = "Nsight Systems";
-    if (!producer.empty())
-        context.description().producer = producer;
+    if (producer)
+        context.description().producer = *producer;
     else if (!product.empty())
         context.description().producer = version.empty() ? product : product + " " + version;
 }

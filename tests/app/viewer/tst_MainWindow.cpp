@@ -344,8 +344,7 @@ class TestMainWindow : public QObject {
         {
             AppSettings settings(file);
             MainWindow window(settings);
-            // A newer Qt fits what it restores into the screen, which is one of 800 by 800 here.
-            window.resize(777, 666);
+            window.resize(777, 666);  // no larger than the screen, which is one of 800 by 800
             window.show();
             window.openFiles({first_});
             QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 20'000));

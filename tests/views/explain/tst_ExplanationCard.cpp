@@ -70,8 +70,7 @@ class TestExplanationCard : public QObject {
         QVERIFY(!ExplanationCard().hasContent());
         const auto labels = shown.card.findChildren<QLabel*>();
         QVERIFY(std::ranges::any_of(labels, [&](const QLabel* each) {
-            return each->isVisible() &&
-                   each->text().toStdString() == shown.card.explanation().steps;
+            return each->accessibleDescription().toStdString() == shown.card.explanation().steps;
         }));
     }
 

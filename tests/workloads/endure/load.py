@@ -55,18 +55,20 @@ def count_trace(path):
     """What a trace holds, its drops and doubts; "problem" if it cannot be read."""
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
 
-    def one(query):
-        return database.execute(query).fetchone()
+    def one(what, table):
+        """Zeros of a table without rows, which is not there."""
+        is_there = database.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+        return database.execute(f"SELECT {what} FROM {table}").fetchone() if is_there else (0, 0)
 
     try:
-        copies = one("SELECT count(*), coalesce(sum(bytes), 0) FROM CUPTI_ACTIVITY_KIND_MEMCPY")
+        copies = one("count(*), coalesce(sum(bytes), 0)", "CUPTI_ACTIVITY_KIND_MEMCPY")
         health = database.execute("SELECT code, severity, coalesce(sum(count), 0), min(sentence) "
                                   "FROM LANESCOPE_HEALTH GROUP BY code").fetchall()
         dropped = dict(database.execute("SELECT what, sum(count) FROM LANESCOPE_GAPS GROUP BY what"))
-        return {"dropped": dropped, "kernels": one("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")[0],
+        return {"dropped": dropped, "kernels": one("count(*)", "CUPTI_ACTIVITY_KIND_KERNEL")[0],
                 "copies": copies[0], "copied_bytes": copies[1],
-                "ranges": one("SELECT count(*) FROM NVTX_EVENTS WHERE \"end\" IS NOT NULL")[0],
-                "calls": one("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME")[0],
+                "ranges": one('count("end")', "NVTX_EVENTS")[0],
+                "calls": one("count(*)", "CUPTI_ACTIVITY_KIND_RUNTIME")[0],
                 "health": [list(row) for row in health]}
     except sqlite3.Error as error:
         return {"problem": str(error)}

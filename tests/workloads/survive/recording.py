@@ -45,12 +45,14 @@ class Trace:
         if database.execute("PRAGMA quick_check").fetchone()[0] != "ok":
             self.problem = "damaged"
             return
+        # A table without rows is not there.
+        tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
         pid = "(({0} >> 24) & 0xffffff)".format
         ranges = (
             f"SELECT {pid('globalTid')}, coalesce(e.text, s.value), e.end FROM NVTX_EVENTS e "
             "LEFT JOIN StringIds s ON s.id = e.textId"
         )
-        for process, name, end in database.execute(ranges):
+        for process, name, end in database.execute(ranges) if "NVTX_EVENTS" in tables else []:
             if name and name.startswith("step ") and end is not None:
                 self.steps.setdefault(process, set()).add(int(name[5:]))
             elif name:
@@ -58,7 +60,7 @@ class Trace:
         kernels = (
             f"SELECT {pid('globalPid')}, count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY 1"
         )
-        self.kernels = dict(database.execute(kernels))
+        self.kernels = dict(database.execute(kernels)) if "CUPTI_ACTIVITY_KIND_KERNEL" in tables else {}
         self.health = [row[0] for row in database.execute("SELECT code FROM LANESCOPE_HEALTH")]
 
 
