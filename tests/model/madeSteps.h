@@ -9,13 +9,12 @@
 
 namespace lanescope::explain {
 
-using namespace compare;
-
 inline constexpr int64_t ms = 1'000'000;
 
-inline Contributor contributor(StepPart part, ContributorKind kind, std::string name, int64_t ns,
-                               ContributorTrait trait = ContributorTrait::None) {
-    Contributor made;
+inline compare::Contributor contributor(
+    compare::StepPart part, compare::ContributorKind kind, std::string name, int64_t ns,
+    compare::ContributorTrait trait = compare::ContributorTrait::None) {
+    compare::Contributor made;
     made.part = part;
     made.kind = kind;
     made.trait = trait;
@@ -35,7 +34,7 @@ class MadeRun {
         run_.facts.hasApiCalls = true;
         run_.facts.kernelCount = 1;
         for (int rank = 0; rank < ranks; ++rank) {
-            WorkerSummary worker;
+            compare::WorkerSummary worker;
             worker.pid = 100 + static_cast<uint32_t>(rank);
             if (ranks > 1) worker.rank = rank;
             worker.gpuId = rank;
@@ -44,28 +43,30 @@ class MadeRun {
                 worker.steps.push_back({step, "", step * 1'000 * ms, 0, {}});
             run_.workers.push_back(worker);
             add(static_cast<size_t>(rank),
-                contributor(StepPart::Compute, ContributorKind::Kernel, "gemm", 0), 100 * ms);
+                contributor(compare::StepPart::Compute, compare::ContributorKind::Kernel, "gemm",
+                            0),
+                100 * ms);
         }
     }
 
-    void add(size_t worker, Contributor each, int64_t ns) {
+    void add(size_t worker, compare::Contributor each, int64_t ns) {
         each.exposedNs = each.totalNs = ns * steps;
-        for (StepSummary& step : run_.workers[worker].steps) {
+        for (compare::StepSummary& step : run_.workers[worker].steps) {
             step.parts[each.part] += ns;
             step.wallNs += ns;
         }
         run_.workers[worker].contributors.push_back(std::move(each));
     }
-    void add(StepPart part, ContributorKind kind, std::string name, int64_t ns,
-             ContributorTrait trait = ContributorTrait::None) {
+    void add(compare::StepPart part, compare::ContributorKind kind, std::string name, int64_t ns,
+             compare::ContributorTrait trait = compare::ContributorTrait::None) {
         add(0, contributor(part, kind, std::move(name), 0, trait), ns);
     }
-    RunSummary& run() { return run_; }
+    compare::RunSummary& run() { return run_; }
 
     static constexpr int64_t steps = 10;
 
   private:
-    RunSummary run_;
+    compare::RunSummary run_;
 };
 
 inline std::vector<Rule> rulesOf(const Explanation& explanation) {
