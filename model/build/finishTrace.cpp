@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "model/build/buildMemory.h"
 #include "model/build/buildNcclWaits.h"
@@ -90,16 +91,35 @@ void findRanges(Trace& trace, const std::stop_token& stop) {
     finder.finish();
 }
 
+/// By process, until when its threads were seen from outside; 0 where they were not.
+std::vector<int64_t> lastSeenNs(const Trace& trace, const std::stop_token& stop) {
+    std::vector<int64_t> seenNs(trace.processes.size());
+    const CpuStateTable& states = trace.cpuStates;
+    for (uint32_t row = 0; row < states.size() && !isStopped(stop, row); ++row) {
+        int64_t& endNs = seenNs[trace.threads[states.thread[row]].process];
+        endNs = std::max(endNs, states.endNs[row]);
+    }
+    return seenNs;
+}
+
+/// What a process left open ended with it, not with the last process of the trace: at its last sign
+/// of life, of its own or seen from outside. Of one that was killed nothing later is known; of
+/// others that did nothing more the trace's end is the best guess.
 void endOpenRanges(Trace& trace, const std::stop_token& stop) {
     NvtxTable& nvtx = trace.nvtx;
+    std::optional<std::vector<int64_t>> seenNs;
     for (uint32_t row = 0; row < nvtx.size() && !isStopped(stop, row); ++row) {
         if (nvtx.isOpen[row] == 0) continue;
-        // What a process left open ended with it, not with the last process of the trace. If it did
-        // nothing more and nobody noted its end, the trace's is the best guess.
-        const TimeRange process = trace.processes[trace.threads[nvtx.thread[row]].process].range;
-        const bool isEndKnown = process.endNs > nvtx.startNs[row];
-        nvtx.endNs.set(row,
-                       std::max(nvtx.startNs[row], isEndKnown ? process.endNs : trace.range.endNs));
+        const int64_t startNs = nvtx.startNs[row];
+        const uint32_t index = trace.threads[nvtx.thread[row]].process;
+        const Process& process = trace.processes[index];
+        int64_t endNs = process.range.endNs;
+        if (endNs <= startNs) {
+            if (!seenNs) seenNs = lastSeenNs(trace, stop);
+            endNs = (*seenNs)[index];
+        }
+        if (endNs <= startNs) endNs = process.endedAbnormally ? startNs : trace.range.endNs;
+        nvtx.endNs.set(row, std::max(startNs, endNs));
     }
 }
 

@@ -46,6 +46,7 @@ class TraceFileWriter {
     void recordedTime();
     void links();
     void stacks();
+    void threadStates();
     void apiCalls();
     void syncs();
     void ranges();

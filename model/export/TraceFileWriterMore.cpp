@@ -10,6 +10,7 @@
 #include "model/format/tables/MemoryEvents.h"
 #include "model/format/tables/Recording.h"
 #include "model/format/tables/Stacks.h"
+#include "model/format/tables/ThreadStates.h"
 #include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {
@@ -165,6 +166,30 @@ void TraceFileWriter::stacks() {
         if (!original && made.stack[row] != noIndex && made.isStackLent[row] == 0)
             nodeStacks.insert(s.nodeRow = int64_t{row} + 1,
                               s.callchainId = int64_t{made.stack[row]} + 1);
+    }
+}
+
+/// Of those that looks found; what other tools tell of threads has no table of ours.
+void TraceFileWriter::threadStates() {
+    constexpr const auto& t = tables::threadStates;
+    auto rows = into(t);
+    const CpuStateTable& table = trace_.cpuStates;
+    const auto threadIn = [this](uint32_t thread) {
+        return thread == noIndex ? std::nullopt : std::optional(trace_.threads[thread].globalTid);
+    };
+    const auto stackIn = [](uint32_t stack) {
+        return stack == noIndex ? std::nullopt : std::optional(int64_t{stack} + 1);
+    };
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        if (table.source[row] != StateSource::Looks) continue;
+        std::optional<int64_t> call;
+        if (table.call[row] != 0) call = table.call[row];
+        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
+                    t.globalTid = trace_.threads[table.thread[row]].globalTid,
+                    t.state = table.state[row], t.callchainId = stackIn(table.stack[row]),
+                    t.cpuNs = table.cpuNs[row], t.delayNs = table.delayNs[row], t.callId = call,
+                    t.holderTid = threadIn(table.holder[row]),
+                    t.holderCallchainId = stackIn(table.holderStack[row]));
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
@@ -45,6 +46,8 @@ class tst_Trace : public QObject {
     void openRangesEndWithTheirProcess();
     void aHangAtTheEndOfAProcessShows();
     void openRangesOfUnknownEndReachToTheEndOfTheTrace();
+    void openRangesOfAKilledProcessLastAsLongAsItWasSeen_data();
+    void openRangesOfAKilledProcessLastAsLongAsItWasSeen();
     void describesACopyWithItsBandwidth();
     void describesNothingForNothing();
     void anEmptyTraceHasNoTracks();
@@ -276,6 +279,29 @@ void tst_Trace::openRangesOfUnknownEndReachToTheEndOfTheTrace() {
     const uint32_t other = builder.addThread(builder.addProcess(77, "other"), 78);
     builder.addApi(other, "cudaMalloc", 0, 5'000);
     QCOMPARE(builder.finish()->nvtx.endNs[0], int64_t{5'000});
+}
+
+void tst_Trace::openRangesOfAKilledProcessLastAsLongAsItWasSeen_data() {
+    QTest::addColumn<bool>("isSeen");
+    QTest::newRow("seen by looks") << true;
+    QTest::newRow("not seen") << false;
+}
+
+void tst_Trace::openRangesOfAKilledProcessLastAsLongAsItWasSeen() {
+    QFETCH(bool, isSeen);
+    SimulatedTrace builder;
+    builder.addOpenNvtx(builder.defaultThread(), "killed", 1'000);
+    builder.processes()[0].endedAbnormally = true;
+    if (isSeen) {
+        kinds::CpuState::Row row;
+        row.startNs = 500;
+        row.endNs = 1'700;
+        row.thread = builder.defaultThread();
+        builder.add<kinds::CpuState>(row);
+    }
+    const uint32_t other = builder.addThread(builder.addProcess(77, "other"), 78);
+    builder.addApi(other, "cudaMalloc", 0, 5'000);
+    QCOMPARE(builder.finish()->nvtx.endNs[0], int64_t{isSeen ? 1'700 : 1'000});
 }
 
 void tst_Trace::describesACopyWithItsBandwidth() {
