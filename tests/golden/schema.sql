@@ -562,7 +562,8 @@ CREATE TABLE LANESCOPE_UNTIMED (
     "contextId" INTEGER,
     "streamId" INTEGER,
     "correlationId" INTEGER,
-    "nameId" INTEGER
+    "nameId" INTEGER,
+    "copyKind" INTEGER
 );
 CREATE TABLE ENUM_CUDA_DEV_MEM_EVENT_OPER (
     "id" INTEGER NOT NULL PRIMARY KEY,
