@@ -83,6 +83,12 @@ Result<int> runExplain(const ExplainOptions& options) {
     output->write(printed(explained, options.format));
     const Result<void> closed = output->close();
     if (!closed) return fail(closed.error());
+    // Of what nobody looked at nobody knows that it is good.
+    if (!options.conditions.empty() && explained.run.criticalWorker() == noIndex) {
+        say(fmt::format("{}: {} So no condition can be judged.", options.file,
+                        explained.explanation.sentence));
+        return static_cast<int>(exitNoAnswer);
+    }
     return isAnyMet(options, explained.explanation) ? static_cast<int>(exitMet)
                                                     : static_cast<int>(exitOk);
 }

@@ -128,15 +128,27 @@ class TraceCheck {
         if (found == 0) good("Its tables are laid out as SQLite wants them.");
     }
 
+    /// Whether a note says that not all could be read of what the file held when it was whole.
+    static bool isOfReading(HealthCode code) {
+        switch (code) {
+            case HealthCode::TableDamaged:
+            case HealthCode::RowsLeftOut:
+            case HealthCode::ValuesIgnored:
+            case HealthCode::JsonDamaged:
+            case HealthCode::FileDamaged:
+            case HealthCode::FileCut:
+                return true;
+            default:
+                return false;
+        }
+    }
+
     void checkEvents(const LoadProgress& progress) {
         const Result<TracePtr> trace = loadTrace(path_, progress);
         if (!trace) return bad(trace.error().sentence);
         int found = 0;
         for (const HealthNote& note : (*trace)->health) {
-            const bool isOfReading = note.code == HealthCode::TableDamaged ||
-                                     note.code == HealthCode::RowsLeftOut ||
-                                     note.code == HealthCode::ValuesIgnored;
-            if (!isOfReading) continue;
+            if (!isOfReading(note.code)) continue;
             bad(printable(note.sentence));
             ++found;
         }
