@@ -18,6 +18,9 @@ void append(Stretches& all, const Stretches& more) {
     all.insert(all.end(), more.begin(), more.end());
 }
 
+/// So long around a launch a thread is on its way from the last or to the next.
+constexpr int64_t launchingNs = 2'000'000;
+
 /// Whether an API call waits for the GPU. `cudaStreamWaitEvent` does not: the stream waits.
 bool isWait(std::string_view call) {
     return call.find("Synchronize") != std::string_view::npos;
@@ -55,7 +58,11 @@ void IdleCauses::findThreads(const LargeVector<GpuWork>& work) {
         const uint32_t thread = trace_.apiCalls.thread[each.call];
         if (thread != last) threads_.insert(thread);
         last = thread;
+        launches_[thread].push_back(
+            {trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call]});
     }
+    for (auto& [thread, calls] : launches_)
+        std::ranges::sort(calls, {}, [](const TimeRange& each) { return each.startNs; });
     if (worker_.stepThread != noIndex) threads_.insert(worker_.stepThread);
 }
 
@@ -86,9 +93,30 @@ uint32_t IdleCauses::awaitedThread(const Gap& gap) const {
     return gap.next->call == noIndex ? noIndex : trace_.apiCalls.thread[gap.next->call];
 }
 
+Stretches IdleCauses::waitsForLaunches(uint32_t thread, TimeRange range) const {
+    Stretches waits;
+    words_.forEachWaitForThreads(
+        thread, range, [&](TimeRange piece, int64_t sinceNs, int64_t untilNs) {
+            for (const auto& [other, calls] : launches_) {
+                if (other == thread) continue;
+                const int64_t fromNs = std::max(sinceNs, piece.startNs - launchingNs);
+                auto call = std::ranges::lower_bound(
+                    calls, fromNs, {}, [](const TimeRange& each) { return each.startNs; });
+                const int64_t lastNs = std::min(untilNs, piece.endNs + launchingNs);
+                for (; call != calls.end() && call->startNs < lastNs; ++call) {
+                    const int64_t startNs = std::max(piece.startNs, call->startNs - launchingNs);
+                    const int64_t endNs = std::min(piece.endNs, call->endNs + launchingNs);
+                    if (startNs < endNs) waits.push_back({startNs, endNs, other});
+                }
+            }
+        });
+    return withoutOverlaps(std::move(waits));
+}
+
 Stretches IdleCauses::timeElsewhere(const Gap& gap) const {
     const uint32_t thread = awaitedThread(gap);
-    Stretches elsewhere = words_.asleepIn(thread, gap.range);
+    Stretches elsewhere = words_.notAwaitingData(thread, gap.range);
+    append(elsewhere, waitsForLaunches(thread, gap.range));
     Stretches rest{{gap.range.startNs, gap.range.endNs, 0}};
     // As `RunContext::pathAt`: a thread without ranges takes those of the one with the steps.
     for (const uint32_t pathThread : {thread, worker_.stepThread}) {
@@ -156,7 +184,7 @@ ContributorTable::Id IdleCauses::unknown(uint32_t name, RangePaths::Id path) {
 }
 
 ContributorTable::Id IdleCauses::unknownCause() {
-    return unknown(nameKey("no work before or after"), 0);
+    return unknown(nameKey(std::string(noWorkAround)), 0);
 }
 
 Stretches IdleCauses::queuedGaps() const {
@@ -241,7 +269,7 @@ void IdleCauses::addLoading(uint32_t thread, TimeRange range, const std::string&
 }
 
 /// What `thread` did in the gaps that waited for it: in a call, or outside of any.
-void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Stretches& claims) {
+void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Told told, Stretches& claims) {
     const Stretches& calls = run_.calls.callsOf[thread];
     const std::string where = " " + onThread(trace_, thread);
     std::unordered_map<StringIndex, uint32_t> known;
@@ -249,8 +277,12 @@ void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Stretches& clai
     forEachOverlap(gaps, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
         pieces.push_back({startNs, endNs, callKey(name, where, known)});
     });
-    for (const Stretch& piece : without(gaps, calls))
-        addStates(thread, {piece.startNs, piece.endNs}, outsideCalls_ + where, pieces);
+    for (const Stretch& piece : without(gaps, calls)) {
+        if (told == Told::CallsAndStates)
+            addStates(thread, {piece.startNs, piece.endNs}, outsideCalls_ + where, pieces);
+        else
+            pieces.push_back({piece.startNs, piece.endNs, nameKey(outsideCalls_ + where)});
+    }
     addByPath(thread, withoutOverlaps(std::move(pieces)), claims);
 }
 
@@ -261,7 +293,18 @@ Stretches IdleCauses::launchBound() {
             gapsOf.try_emplace(awaitedThread(gap), noStretches())
                 .first->second.push_back({gap.range.startNs, gap.range.endNs, 0});
     Stretches claims = noStretches();
-    for (const auto& [thread, gaps] : gapsOf) addLate(thread, gaps, claims);
+    for (const auto& [thread, gaps] : gapsOf) {
+        // Who waits for a thread that launches does not keep the GPU waiting: that one does.
+        std::map<uint32_t, Stretches> othersOf;  // by that thread
+        Stretches others = noStretches();
+        for (const Stretch& gap : without(gaps, run_.calls.callsOf[thread]))
+            for (const Stretch& wait : waitsForLaunches(thread, {gap.startNs, gap.endNs})) {
+                othersOf.try_emplace(wait.label, noStretches()).first->second.push_back(wait);
+                others.push_back(wait);
+            }
+        for (const auto& [other, waits] : othersOf) addLate(other, waits, Told::Calls, claims);
+        addLate(thread, without(gaps, others), Told::CallsAndStates, claims);
+    }
     return withoutOverlaps(std::move(claims));
 }
 

@@ -26,6 +26,9 @@ class IdleCauses {
     /// came next.
     static constexpr std::string_view beforeBatchCopy = "before the copy of the batch";
 
+    /// The name of the cause of time before the first and after the last work.
+    static constexpr std::string_view noWorkAround = "no work before or after";
+
     /// Of an idle part; labels are contributors. Parts with work on the GPU claim nothing here.
     Stretches claims(StepPart part);
     /// For time before the first and after the last work.
@@ -45,15 +48,20 @@ class IdleCauses {
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
     /// When in a gap the awaited thread is at something else than getting what its call copies: in
-    /// ranges that the call is not in, or asleep of its own accord. The gap must be late.
+    /// ranges that the call is not in, waits for a thread that launches, or, where it is known what
+    /// it did, was not seen to wait for what may bring data. The gap must be late.
     Stretches timeElsewhere(const Gap& gap) const;
     /// Gaps that the CPU did not cause: whatever it did, the next work was launched in time.
     Stretches queuedGaps() const;
+    /// When in `range` the thread waits for another one of the process that launches work
+    /// meanwhile; labels are those threads.
+    Stretches waitsForLaunches(uint32_t thread, TimeRange range) const;
     Stretches dataLoading();
     Stretches synchronization();
     Stretches launchBound();
     Stretches queued();
-    void addLate(uint32_t thread, const Stretches& gaps, Stretches& claims);
+    enum class Told : uint8_t { Calls, CallsAndStates };
+    void addLate(uint32_t thread, const Stretches& gaps, Told told, Stretches& claims);
     /// Pieces of a time that `thread` let pass outside of calls, each named `name` and what it did
     /// then.
     void addStates(uint32_t thread, TimeRange range, const std::string& name, Stretches& pieces);
@@ -75,6 +83,7 @@ class IdleCauses {
     WorkerId worker_;
     ContributorTable& contributors_;
     std::set<uint32_t> threads_;  ///< That launch work, and the one with the steps.
+    std::map<uint32_t, std::vector<TimeRange>> launches_;  ///< By thread, by start.
     LargeVector<Gap> gaps_;
     std::set<const GpuWork*> batchCopies_;
     StateWords words_;

@@ -72,6 +72,29 @@ std::optional<ThreadState> stateTold(std::string_view name) {
     return std::nullopt;
 }
 
+std::string_view withoutState(std::string_view name) {
+    return name.substr(0, name.rfind(whichDoes));
+}
+
+Stretches StateWords::notAwaitingData(uint32_t thread, TimeRange range) const {
+    if (states_.isEmpty(thread)) return {};
+    Stretches awaiting;
+    states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
+        switch (trace_.cpuStates.state[row]) {
+            case ThreadState::Poll:
+            case ThreadState::Disk:
+            case ThreadState::Lock:
+            case ThreadState::Child:
+                awaiting.push_back({piece.startNs, piece.endNs, 0});
+                break;
+            default:
+                break;
+        }
+    });
+    const Stretches whole{{range.startNs, range.endNs, 0}};
+    return without(whole, withoutOverlaps(std::move(awaiting)));
+}
+
 std::string StateWords::made(uint32_t row, Telling telling) const {
     const CpuStateTable& states = trace_.cpuStates;
     const ThreadState state = states.state[row];

@@ -30,6 +30,10 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
 /// or not one alone: of who by turns ran and waited.
 std::optional<ThreadState> stateTold(std::string_view name);
 
+/// The name of a cause without what the thread did there: "outside CUDA calls at data.py:88 in
+/// load".
+std::string_view withoutState(std::string_view name);
+
 /// Says what threads did while a GPU had nothing to do, in words that are the same in another run.
 /// Refers to the trace. One thread.
 class StateWords {
@@ -53,16 +57,21 @@ class StateWords {
         unknownUntil(range.endNs);
     }
 
-    /// When in `range` the thread slept for a time of its own choice, as far as known: also where
+    /// When in `range` the thread was not seen to wait for what may bring data: for input, a disk,
+    /// a lock or another process. Nothing of a thread of which nothing is known at all. Also where
     /// looks are too far apart to say so of a short piece, since this is asked to claim less.
-    Stretches asleepIn(uint32_t thread, TimeRange range) const {
-        Stretches asleep;
+    Stretches notAwaitingData(uint32_t thread, TimeRange range) const;
+
+    /// `sink(piece, since, until)` for each time in `range` in which the thread all the time waited
+    /// to be woken by another, and when that wait began and ended.
+    template <class Sink>
+    void forEachWaitForThreads(uint32_t thread, TimeRange range, Sink sink) const {
         states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
-            // What is a mixture of sleep and work, as by one who polls, is no sleep.
-            if (trace_.cpuStates.state[row] == ThreadState::Sleep && !isMixed(trace_, row))
-                asleep.push_back({piece.startNs, piece.endNs, 0});
+            const ThreadState state = trace_.cpuStates.state[row];
+            if (state != ThreadState::Lock && state != ThreadState::Gil) return;
+            if (states_.tells(row, piece.durationNs()) != Telling::Whole) return;
+            sink(piece, trace_.cpuStates.startNs[row], trace_.cpuStates.endNs[row]);
         });
-        return asleep;
     }
 
   private:

@@ -25,9 +25,10 @@ namespace lanescope::compare {
 ///   NVTX range named like data loading (`isDataLoadingName`). Or the launch is late and the
 ///   awaited thread is named so. Or the launch is late, the next work is the copy of a batch, and
 ///   none of these threads is in a CUDA call, and the awaited one is in no NVTX range that does not
-///   hold the call for the copy, too (the end of the step before, a checkpoint), and not seen
-///   asleep of its own accord. The copy of a
-///   batch is the first HtoD copy of a step with at least half the bytes of its largest.
+///   hold the call for the copy, too (the end of the step before, a checkpoint). Where anything is
+///   known of what it did, it was seen to wait for what may bring data, and not for a thread that
+///   launches meanwhile. The copy of a batch is the first HtoD copy of a step with at least half
+///   the bytes of its largest.
 /// - Synchronization: one of these threads is in a CUDA call whose name holds "Synchronize".
 /// - Launch-bound: the launch is late.
 /// - Other idle: the launching call is not recorded, or no work follows.

@@ -196,7 +196,7 @@ class TestThreadStates : public QObject {
         const uint32_t load = simulated.line("load", 88);
         simulated.addApi(thread, "cudaMalloc", 0, 1 * ms);
         simulated.state(thread, ThreadState::Running, 0, 20, simulated.line("read", 12), 19, 1);
-        simulated.state(thread, ThreadState::Input, 20, 60, load);
+        simulated.state(thread, ThreadState::Poll, 20, 60, load);
         const TracePtr made = simulated.finish();
         const TemporaryFolder folder;
         QVERIFY(writeTraceFile(*made, folder / "kept.sqlite").has_value());
@@ -234,11 +234,77 @@ class TestThreadStates : public QObject {
             for (const auto& cause : causes) sum += cause.part == part ? cause.ns : 0;
             return sum;
         };
-        QCOMPARE(nsOf(compare::StepPart::DataLoading), 10 * ms);  // while it read
-        QCOMPARE(nsOf(compare::StepPart::LaunchBound), 41 * ms);  // asleep, and in the call
+        // While it ran nobody saw it wait for data either.
+        QCOMPARE(nsOf(compare::StepPart::DataLoading), 0);
+        QCOMPARE(nsOf(compare::StepPart::LaunchBound), 51 * ms);
         QCOMPARE(causes.front().name,
                  std::string("outside CUDA calls on the main thread at data.py:88 in pause, which "
                              "sleeps"));
+    }
+
+    /// It is data loading where the thread was seen to wait for what may bring data, and a guess
+    /// where nothing is known of it.
+    void onlyAWaitForDataIsDataLoading_data() {
+        QTest::addColumn<int>("state");
+        QTest::addColumn<bool>("isLoading");
+        QTest::newRow("nothing known") << int(ThreadState::Unknown) << true;
+        for (size_t number = 1; number < threadStateCount; ++number) {
+            const auto state = static_cast<ThreadState>(number);
+            const bool bringsData = state == ThreadState::Poll || state == ThreadState::Disk ||
+                                    state == ThreadState::Lock || state == ThreadState::Child;
+            QTest::newRow(nameOf(state).meaning.data()) << int(number) << bringsData;
+        }
+    }
+    void onlyAWaitForDataIsDataLoading() {
+        QFETCH(int, state);
+        QFETCH(bool, isLoading);
+        for (const int64_t ranMs : {0, 20}) {  // of one that by turns runs, too
+            Simulated simulated;
+            const uint32_t thread = simulated.addThread(0, 4242, "main");
+            const uint32_t stream = simulated.defaultStream();
+            simulated.launch(thread, stream, "first", 0, 1 * ms, 10 * ms);
+            simulated.addApi(thread, "cudaMemcpyAsync", 60 * ms, 61 * ms, 77);
+            simulated.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, 61 * ms, 70 * ms, 77);
+            if (state != int(ThreadState::Unknown))
+                simulated.state(thread, static_cast<ThreadState>(state), 0, 80, noIndex, ranMs);
+            const TracePtr trace = simulated.finish();
+            const auto gaps = compare::IdleGaps::of(*trace);
+            QVERIFY(gaps);
+            int64_t loadingNs = 0;
+            for (const auto& cause : gaps->whyIdle(0, gaps->gapsOf(0).front().range))
+                if (cause.part == compare::StepPart::DataLoading) loadingNs += cause.ns;
+            QCOMPARE(loadingNs, isLoading ? 50 * ms : 0);
+        }
+    }
+
+    /// `backward` waits for autograd's thread, which launches: that one keeps the GPU waiting, and
+    /// no wait can be taken out.
+    void whoWaitsForAThreadThatLaunchesIsNotToBlame() {
+        for (const bool isLaunching : {true, false}) {
+            Simulated simulated;
+            const uint32_t thread = simulated.addThread(0, 4242, "main");
+            const uint32_t autograd = simulated.addThread(0, 4243, "pt_autograd_0");
+            const uint32_t stream = simulated.defaultStream();
+            simulated.launch(autograd, stream, "back", isLaunching ? 31'500'000 : 1 * ms,
+                             31'600'000, 32 * ms);
+            simulated.launch(thread, stream, "adam", 33'500'000, 34 * ms, 35 * ms);
+            simulated.state(thread, ThreadState::Lock, 0, 33, simulated.line("backward", 63));
+            simulated.state(thread, ThreadState::Running, 33, 40, noIndex, 7);
+            const TracePtr trace = simulated.finish();
+            const auto gaps = compare::IdleGaps::of(*trace);
+            QVERIFY(gaps);
+            const compare::IdleGap& gap = gaps->gapsOf(0).back();
+            int64_t waitNs = 0, autogradNs = 0;
+            for (const auto& cause : gaps->whyIdle(0, gap.range)) {
+                if (compare::stateTold(cause.name) == ThreadState::Lock) waitNs += cause.ns;
+                if (cause.name == "outside CUDA calls on the thread pt_autograd_#")
+                    autogradNs += cause.ns;
+                QCOMPARE(cause.part, compare::StepPart::LaunchBound);
+            }
+            // The GPU runs out of work 1 ms before the main thread wakes up.
+            QCOMPARE(waitNs, isLaunching ? 0 : 1 * ms);
+            QCOMPARE(autogradNs, isLaunching ? 1 * ms : 0);
+        }
     }
 
     /// A look every 100 ms tells little of 3 ms, unless the kernel says that nothing happened
