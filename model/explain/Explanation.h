@@ -31,6 +31,8 @@ struct Finding {
     /// Of `StepPattern`: which steps it is about.
     std::optional<compare::StepPattern> pattern;
     std::string sentence;  ///< For people.
+    /// A query of the trace file that shows it, of its own steps and ranges; empty if none does.
+    std::string sql;
     bool operator==(const Finding&) const = default;
 };
 
@@ -44,10 +46,11 @@ struct WorkerParts {
 
 /// One run, explained.
 struct Explanation {
-    std::string sentence;  ///< The answer in one.
+    std::string sentence;       ///< The answer in one.
+    std::string what = "step";  ///< What all times are of: "step", "run" of one without steps.
     /// Which steps that is said of, and how much of the run they are: "59 of 60 steps "step #", 71
     /// % of the time from the first to the last GPU work, 1 left out as warm-up.". Empty without
-    /// any.
+    /// any, and of a run that is explained as a whole.
     std::string steps;
     std::vector<WorkerParts> workers;  ///< Those with steps.
     std::vector<Finding> findings;     ///< That with most to gain first.

@@ -13,9 +13,7 @@ constexpr RuleFacts rules[]{
      "SELECT text, start, end - start AS ns FROM NVTX_EVENTS "
      "WHERE text LIKE 'nccl%' ORDER BY ns DESC LIMIT 20"},
     {"input_data", "The GPU waits at least 3 % of the step for the next batch.",
-     "More loader workers, pinned batches, prefetching, or cheaper preprocessing.",
-     "SELECT text, start, end - start AS ns FROM NVTX_EVENTS WHERE text LIKE '%data%' "
-     "OR text LIKE '%batch%' OR text LIKE '%load%' ORDER BY ns DESC LIMIT 20"},
+     "More loader workers, pinned batches, prefetching, or cheaper preprocessing.", ""},
     {"host_sync", "The GPU is idle at least 3 % of the step while the CPU waits for it.",
      "Read results less often and without waiting (.item(), .cpu(), printing a loss); let the CPU "
      "run ahead.",
@@ -53,9 +51,7 @@ constexpr RuleFacts rules[]{
      "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName WHERE s.value LIKE "
      "'nccl%' GROUP BY 1 ORDER BY ns DESC"},
     {"odd_steps", "Steps far longer than the others cost at least 1 % of the mean step.",
-     "Look at one of them: checkpoints, evaluation, garbage collection, a late batch.",
-     "SELECT text, start, end - start AS ns FROM NVTX_EVENTS WHERE text LIKE '%step%' ORDER BY ns "
-     "DESC LIMIT 10"},
+     "Look at one of them: checkpoints, evaluation, garbage collection, a late batch.", ""},
     {"memsets", "Memsets that nothing hides take at least 3 % of the step.",
      "Fewer and larger buffers, zero_grad(set_to_none=True).",
      "SELECT memKind, count(*) AS memsets, sum(bytes) AS bytes, sum(end - start) AS ns FROM "
@@ -68,9 +64,7 @@ constexpr RuleFacts rules[]{
      "Some steps of a rank take longer in an order (every third, from one on, ever longer) and "
      "cost "
      "at least 1 % of the mean step.",
-     "Look at one of them beside its neighbour: what runs only every so often, or since then?",
-     "SELECT text, start, end - start AS ns FROM NVTX_EVENTS WHERE text LIKE '%step%' ORDER BY "
-     "start"},
+     "Look at one of them beside its neighbour: what runs only every so often, or since then?", ""},
     {"unbalanced_ranks",
      "One rank computes for longer than the mean of all by at least 3 % of the step.",
      "Give all ranks as much work: experts by load, sequences by length, layers by cost.",

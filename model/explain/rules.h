@@ -35,7 +35,8 @@ struct RuleFacts {
     std::string_view identifier;  ///< "launch_bound".
     std::string_view finds;       ///< When it holds, in one sentence.
     std::string_view advice;      ///< What to try first.
-    /// A query of the trace file that shows what the finding is about; empty if none does.
+    /// A query of the trace file that shows what the finding is about; empty if none does, or if it
+    /// asks for names that each run has of its own (`queryOf`).
     std::string_view sql;
 };
 const RuleFacts& factsOf(Rule rule);

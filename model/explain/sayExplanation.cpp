@@ -9,6 +9,7 @@
 
 #include "model/compare/IdleCauses.h"
 #include "model/compare/shownNumbers.h"
+#include "model/explain/findingQuery.h"
 #include "model/trace/notesOf.h"
 #include "model/values/DurationScale.h"
 #include "model/values/formatValue.h"
@@ -25,20 +26,24 @@ constexpr double mostlyComputing = 0.9;
 /// Of the time in which the GPU waits for data, so that nothing else is worth telling.
 constexpr double mostlyGuessed = 0.9;
 constexpr size_t fewestSteps = 4;
-/// Of the time in which the GPU had work: steps that are less say little of the run.
 
 class Words {
   public:
     Words(const RunSummary& run, Explanation& explanation) : run_(run), made_(explanation) {}
 
     void say() {
+        if (isWhole()) made_.what = "run";
         made_.sentence = sentence();
         made_.steps = stepsSentence();
-        for (Finding& finding : made_.findings) finding.sentence = sentenceOf(finding);
+        for (Finding& finding : made_.findings) {
+            finding.sentence = sentenceOf(finding);
+            finding.sql = queryOf(run_, finding);
+        }
         addDoubts();
     }
 
   private:
+    bool isWhole() const { return run_.source == StepSource::WholeRun; }
     const WorkerSummary& worker(uint32_t index) const { return run_.workers[index]; }
     static double shareOf(int64_t ns, int64_t wholeNs) {
         return wholeNs > 0 ? static_cast<double>(ns) / static_cast<double>(wholeNs) : 0;
@@ -61,7 +66,7 @@ class Words {
         const auto count = static_cast<int64_t>(made_.workers.size());
         const int64_t meanNs = all.meanNs / count;
         const DurationScale scale = DurationScale::ofStep(meanNs);
-        const std::string what = run_.source == StepSource::WholeRun ? "run"
+        const std::string what = isWhole()                           ? "run"
                                  : run_.source == StepSource::Chosen ? "stretch"
                                                                      : "mean step";
         std::string text =
@@ -88,14 +93,14 @@ class Words {
     /// Of the worker that the findings are about.
     std::string stepsSentence() const {
         const uint32_t critical = run_.criticalWorker();
-        if (critical == noIndex) return {};
+        if (critical == noIndex || isWhole()) return {};
         const WorkerSummary& of = worker(critical);
         std::string text = fmt::format("{} of {} steps", of.steps.size(), of.foundSteps);
         if (run_.source == StepSource::KernelPattern)
             text += fmt::format(", each from {} on", shortContributorName(run_.pattern));
         else if (!run_.pattern.empty())
             text += fmt::format(" \"{}\"", printable(run_.pattern));
-        if (const auto share = of.coverage(); share && run_.source != StepSource::WholeRun)
+        if (const auto share = of.coverage(); share)
             text += fmt::format(", {} of the time from the first to the last GPU work",
                                 percent(*share));
         if (of.warmUpSteps > 0) text += fmt::format(", {} left out as warm-up", of.warmUpSteps);
@@ -178,9 +183,10 @@ class Words {
                 percent(guessed));
         return text;
     }
-    /// "12.1 a step".
-    static std::string times(const Finding& finding) {
-        return fmt::format("{} a step", countText(finding.countPerStep));
+    /// "12.1 a step", or "12 in all" of a run without steps.
+    std::string times(const Finding& finding) const {
+        return fmt::format("{} {}", countText(finding.countPerStep),
+                           isWhole() ? "in all" : "a step");
     }
 
     std::string sentenceOf(const Finding& finding) const {
@@ -188,8 +194,9 @@ class Words {
             std::find_if(made_.workers.begin(), made_.workers.end(),
                          [&](const WorkerParts& each) { return each.worker == finding.worker; });
         const DurationScale scale = DurationScale::ofStep(whole->meanNs);
-        const std::string time = fmt::format("{} of a step ({})", scale.text(finding.mostGainNs),
-                                             percent(finding.share));
+        const std::string time =
+            fmt::format("{} of {} ({})", scale.text(finding.mostGainNs),
+                        isWhole() ? "the run" : "a step", percent(finding.share));
         const std::string what = contributorText(finding);
         switch (finding.rule) {
             case Rule::LateRank:
@@ -316,8 +323,8 @@ class Words {
         const double perStep = kernels(index);
         if (perStep == 0) return {};
         const std::string count = countText(perStep);
-        return fmt::format("; {} kernel{} a step of {} each", count, count == "1" ? "" : "s",
-                           timeText(meanKernelNs(index)));
+        return fmt::format("; {} kernel{}{} of {} each", count, count == "1" ? "" : "s",
+                           isWhole() ? "" : " a step", timeText(meanKernelNs(index)));
     }
 
     double kernels(uint32_t index) const {
@@ -340,16 +347,7 @@ class Words {
         const auto add = [this](std::string sentence) {
             made_.doubts.push_back(std::move(sentence));
         };
-        if (run_.isEmpty()) return;
-        if (run_.source == StepSource::KernelPattern)
-            add("No NVTX ranges mark the steps: they were found by the rhythm of the kernels.");
-        if (run_.source == StepSource::WholeRun)
-            add("No steps were found: the run is explained as a whole, start-up included.");
-        const WorkerSummary& critical = worker(run_.criticalWorker());
-        if (run_.source != StepSource::WholeRun && run_.source != StepSource::Chosen &&
-            critical.steps.size() < fewestSteps)
-            add(fmt::format("Only {} step{} to go by.", critical.steps.size(),
-                            critical.steps.size() == 1 ? "" : "s"));
+        if (!run_.isEmpty()) addDoubtsOfSteps(add);
         if (!run_.facts.hasApiCalls && run_.facts.kernelCount > 0)
             add("The trace has no CUDA API calls, so why its GPUs were idle is not known.");
         if (run_.facts.isTruncated && !run_.facts.saysWhoEnded())
@@ -357,6 +355,19 @@ class Words {
         // What is not drawn is counted all the same.
         for (const HealthNote& note : run_.facts.healthWarnings)
             if (note.code != HealthCode::EventsNotDrawn) add(shownText(note));
+    }
+
+    template <class Add>
+    void addDoubtsOfSteps(Add add) const {
+        if (run_.source == StepSource::KernelPattern)
+            add("No NVTX ranges mark the steps: they were found by the rhythm of the kernels.");
+        if (isWhole())
+            add("No steps were found: the run is explained as a whole, from its first to its last "
+                "event.");
+        const WorkerSummary& critical = worker(run_.criticalWorker());
+        if (!isWhole() && run_.source != StepSource::Chosen && critical.steps.size() < fewestSteps)
+            add(fmt::format("Only {} step{} to go by.", critical.steps.size(),
+                            critical.steps.size() == 1 ? "" : "s"));
     }
 
     const RunSummary& run_;

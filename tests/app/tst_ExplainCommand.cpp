@@ -7,7 +7,9 @@
 #include <QtTest>
 
 #include "model/explain/rules.h"
+#include "model/export/traceFile.h"
 #include "tests/support/SampleCopies.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -94,6 +96,31 @@ class TestExplainCommand : public QObject {
         QCOMPARE(explained({used_, "--steps", "900-901"}).exitCode, 1);
     }
 
+    /// A file of another tool that was cut before its first work of a GPU.
+    void whatIsMissingIsSaidAndDecidesNothing() {
+        const QString path = folder_.filePath("cut.json");
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(
+            "{\"schemaVersion\": 1, \"traceEvents\": [\n"
+            "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 1, "
+            "\"tid\": 1, \"ts\": 10, \"dur\": 5},\n"
+            "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"na");
+        file.close();
+        const Outcome judged = explained({path, "--fail-if", "any > 10%"});
+        QCOMPARE(judged.exitCode, 3);
+        QVERIFY2(judged.errors.contains("no work of a GPU to explain"), qPrintable(judged.errors));
+        QCOMPARE(judged.errors.count('\n'), 1);
+        QVERIFY2(judged.output.startsWith("Caution: "), judged.output.constData());
+        QVERIFY(judged.output.contains("ends in the middle"));
+        QCOMPARE(explained({path}).exitCode, 0);
+        const Outcome checked = run({"check", path});
+        QCOMPARE(checked.exitCode, 1);
+        QVERIFY2(checked.output.contains("BAD  The file ends in the middle"),
+                 checked.output.constData());
+        QVERIFY(!checked.output.contains("Every event in it can be read"));
+    }
+
     void stepsAndFilesAreThoseAskedFor() {
         const QJsonObject three = document({used_, "--steps", "3-5"});
         QCOMPARE(three["workers"].toArray()[0].toObject()["steps"].toInt(), 3);
@@ -115,6 +142,36 @@ class TestExplainCommand : public QObject {
                 run({"sql", used_,
                      QString::fromUtf8(rule.sql.data(), static_cast<int>(rule.sql.size()))});
             QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
+        }
+    }
+
+    /// Also where steps are called as nobody else calls them.
+    void queriesOfFindingsReturnTheirRows() {
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread();
+        const uint32_t stream = builder.defaultStream();
+        constexpr int64_t us = 1'000;
+        int64_t at = 0;
+        for (int number = 0; number < 60; ++number) {
+            const int64_t lengthUs = number % 3 == 0 ? 9'000 : 5'000;
+            builder.addNvtx(thread, "iter's " + std::to_string(number), at, at + lengthUs * us);
+            builder.addNvtx(thread, "next_batch", at, at + 2'000 * us);
+            builder.launch(thread, stream, "gemm", at + 2'010 * us, at + 2'020 * us,
+                           at + (lengthUs - 1'000) * us);
+            at += lengthUs * us;
+        }
+        const QString path = folder_.filePath("named.sqlite");
+        QVERIFY(writeTraceFile(*builder.finish(), path.toStdString()));
+        const QJsonObject explanation = document({path});
+        const QStringList rules = rulesIn(explanation);
+        QVERIFY2(rules.contains("step_pattern") && rules.contains("input_data"),
+                 qPrintable(rules.join(' ')));
+        for (const QJsonValue& each : explanation["findings"].toArray()) {
+            const QString sql = each["sql"].toString();
+            if (sql.isEmpty()) continue;
+            const Outcome asked = run({"sql", path, sql, "--format", "csv"});
+            QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
+            QVERIFY2(asked.output.count('\n') > 1, qPrintable(sql));
         }
     }
 };

@@ -131,6 +131,67 @@ class TestSayExplanation : public QObject {
                  std::string("10 of 11 steps \"step #\", 1 left out as warm-up."));
     }
 
+    void aRunWithoutStepsIsSaidToHaveNone() {
+        MadeRun made;
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 20 * ms);
+        made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaDeviceSynchronize",
+                 20 * ms);
+        RunSummary run = made.run();
+        run.source = StepSource::WholeRun;
+        run.pattern.clear();
+        run.workers[0].steps.resize(1);
+        run.workers[0].foundSteps = 1;
+        for (Contributor& each : run.workers[0].contributors) each.exposedNs /= MadeRun::steps;
+        const report::ExplanationReport report{run, explain::explain(run)};
+        QVERIFY(report.explanation.steps.empty());
+        QCOMPARE(report.explanation.findings.size(), size_t{2});
+        for (const std::string& said : {explanationAsText(report), explanationAsHtml(report)}) {
+            QVERIFY2(said.find("from its first to its last") != std::string::npos, said.c_str());
+            QVERIFY2(said.find("20.000 ms of the run") != std::string::npos, said.c_str());
+            QVERIFY2(said.find("% of the run of 140.000 ms") != std::string::npos, said.c_str());
+            for (const char* untrue : {"start-up", "Mean step", "1 of 1", "20.000 ms a step"})
+                QVERIFY2(said.find(untrue) == std::string::npos, untrue);
+        }
+    }
+
+    /// What is damaged may be what held the work.
+    void damageIsSaidWhereThereIsNothingToExplain() {
+        RunSummary run;
+        run.facts.healthWarnings.push_back({});
+        run.facts.healthWarnings.back().code = HealthCode::FileCut;
+        run.facts.healthWarnings.back().sentence = "The file ends in the middle.";
+        const report::ExplanationReport report{run, explain::explain(run)};
+        QCOMPARE(report.explanation.doubts,
+                 std::vector<std::string>{"The file ends in the middle."});
+        for (const std::string& said :
+             {explanationAsText(report), explanationAsHtml(report), explanationAsJson(report)}) {
+            const size_t damage = said.find("The file ends in the middle.");
+            QVERIFY2(damage < said.find("This trace holds no work"), said.c_str());
+        }
+    }
+
+    void queriesAskForTheRunsOwnNames() {
+        MadeRun made;
+        made.run().pattern = "it's batch #";
+        OutlierStep odd;
+        odd.number = 3;
+        odd.wallNs = 900 * ms;
+        odd.excessNs = 800 * ms;
+        made.run().workers[0].outliers.push_back(odd);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, "in a range of data loading",
+                 20 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), (std::vector{Rule::OddSteps, Rule::InputData}));
+        QVERIFY2(explanation.findings[0].sql.find("LIKE 'it''s batch %'") != std::string::npos,
+                 explanation.findings[0].sql.c_str());
+        QVERIFY2(explanation.findings[1].sql.find("LIKE '%forward'") != std::string::npos,
+                 explanation.findings[1].sql.c_str());
+        made.run().source = StepSource::KernelPattern;
+        made.run().pattern = "fill<8>";
+        const std::string sql = explain::explain(made.run()).findings[0].sql;
+        QVERIFY2(sql.find("s.value = 'fill<8>'") != std::string::npos, sql.c_str());
+    }
+
     /// The name of a kernel can be pages long.
     void aRhythmIsSaidWithTheShortNameOfItsKernel() {
         MadeRun made;

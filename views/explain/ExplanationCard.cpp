@@ -175,7 +175,7 @@ void ExplanationCard::addLine(const Finding& finding) {
     connect(button, &QWidget::customContextMenuRequested, this,
             [this, index, button](QPoint place) { showMenu(index, button->mapToGlobal(place)); });
     QToolButton* query = nullptr;
-    if (!facts.sql.empty()) {
+    if (!finding.sql.empty()) {
         query = new QToolButton(line);
         query->setText(tr("SQL"));
         query->setAutoRaise(true);
@@ -183,7 +183,7 @@ void ExplanationCard::addLine(const Finding& finding) {
         query->setToolTip(tr("Ask the trace: a query that shows it"));
         query->setAccessibleName(tr("Query that shows it"));
         connect(query, &QToolButton::clicked, this,
-                [this, sql = toQString(facts.sql)] { emit queryRequested(sql); });
+                [this, sql = toQString(finding.sql)] { emit queryRequested(sql); });
         layout->addWidget(query);
     }
     queries_.push_back(query);

@@ -18,16 +18,17 @@ constexpr size_t mostBars = 16;
 constexpr size_t mostAbreast = 8;
 
 std::string answerHtml(const ExplanationReport& report) {
-    std::string html = fmt::format("<div class=\"answer same\">\n<p class=\"sentence\">{}</p>\n",
-                                   markupEscaped(report.explanation.sentence));
-    if (!report.explanation.steps.empty())
-        html += fmt::format("<p class=\"note\">{}</p>\n", markupEscaped(report.explanation.steps));
+    std::string html = "<div class=\"answer same\">\n";
     if (!report.explanation.doubts.empty()) {
         html += "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
         for (const std::string& doubt : report.explanation.doubts)
             html += fmt::format("<li>{}</li>\n", markupEscaped(doubt));
         html += "</ul></div>\n";
     }
+    html +=
+        fmt::format("<p class=\"sentence\">{}</p>\n", markupEscaped(report.explanation.sentence));
+    if (!report.explanation.steps.empty())
+        html += fmt::format("<p class=\"note\">{}</p>\n", markupEscaped(report.explanation.steps));
     return html + "</div>\n";
 }
 
@@ -39,11 +40,11 @@ std::string findingsHtml(const ExplanationReport& report) {
             fmt::format("<h3>{}</h3>\n<p>{}</p>\n<p class=\"note\">{}</p>\n",
                         markupEscaped(headingOf(report, finding)), markupEscaped(finding.sentence),
                         markupEscaped(factsOf(finding.rule).advice));
-        if (!factsOf(finding.rule).sql.empty())
+        if (!finding.sql.empty())
             html += fmt::format(
                 "<details><summary>A query that shows it</summary>\n<p><code>{}</code></p>\n"
                 "</details>\n",
-                markupEscaped(factsOf(finding.rule).sql));
+                markupEscaped(finding.sql));
     }
     return html + "</section>\n";
 }
@@ -55,7 +56,7 @@ std::string partsHtml(const ExplanationReport& report) {
     for (const auto* each : workersShown(report, mostBars))
         bars.push_back({report.run.workers[each->worker].label(), each->parts});
     const auto workers = workersShown(report, mostAbreast);
-    std::vector<HtmlTable::Column> columns{{"Mean step"}};
+    std::vector<HtmlTable::Column> columns{{std::string(partsTitleOf(report))}};
     for (const auto* each : workers)
         columns.push_back(
             {report.run.workers[each->worker].label(), std::string(scale.unit), true});
@@ -68,10 +69,13 @@ std::string partsHtml(const ExplanationReport& report) {
     }
     table.beginFoot();
     table.beginRow();
-    table.text("step");
+    table.text(report.explanation.what);
     for (const auto* each : workers)
         table.number(scale.number(each->meanNs), static_cast<double>(each->meanNs));
-    return "<section>\n<h2>Where the time of a step goes</h2>\n" + compositionChart(bars, scale) +
+    const std::string title = report.run.source == StepSource::WholeRun
+                                  ? "Where the time of the run goes"
+                                  : "Where the time of a step goes";
+    return "<section>\n<h2>" + title + "</h2>\n" + compositionChart(bars, scale) +
            std::move(table).html() + "</section>\n";
 }
 

@@ -30,7 +30,7 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"atNs", orNull(finding.atNs)},
             {"sentence", finding.sentence},
             {"advice", factsOf(finding.rule).advice},
-            {"sql", factsOf(finding.rule).sql}};
+            {"sql", finding.sql}};
 }
 
 }  // namespace
@@ -54,8 +54,8 @@ std::string explanationAsJson(const ExplanationReport& report) {
     const Json json{{"schema", "lanescope.explanation"},
                     {"version", schemaVersion},
                     {"trace", report.run.facts.title},
-                    {"sentence", report.explanation.sentence},
                     {"doubts", report.explanation.doubts},
+                    {"sentence", report.explanation.sentence},
                     {"steps",
                      {{"source", identifier(report.run.source)},
                       {"pattern", report.run.pattern},

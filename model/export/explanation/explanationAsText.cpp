@@ -22,7 +22,7 @@ std::string partsText(const ExplanationReport& report) {
     std::vector<TextGrid::Side> sides(workers.size() + 1, TextGrid::Side::Right);
     sides.front() = TextGrid::Side::Left;
     TextGrid grid(sides);
-    std::vector<std::string> headings{"Mean step"}, units{""};
+    std::vector<std::string> headings{std::string(partsTitleOf(report))}, units{""};
     for (const auto* each : workers) {
         headings.push_back(report.run.workers[each->worker].label());
         units.emplace_back(scale.unit);
@@ -36,7 +36,7 @@ std::string partsText(const ExplanationReport& report) {
         grid.add(cells);
     }
     grid.addRule();
-    std::vector<std::string> sums{"step"};
+    std::vector<std::string> sums{report.explanation.what};
     for (const auto* each : workers) sums.push_back(scale.number(each->meanNs));
     grid.add(sums);
     const size_t all = report.explanation.workers.size();
@@ -72,10 +72,11 @@ std::string findingsText(const ExplanationReport& report) {
 }  // namespace
 
 std::string explanationAsText(const ExplanationReport& report) {
-    std::string text = wrapped(printable(report.explanation.sentence));
-    if (!report.explanation.doubts.empty()) text += "\n";
+    std::string text;
     for (const std::string& doubt : report.explanation.doubts)
         text += wrapped("Caution: " + printable(doubt), 9);
+    if (!text.empty()) text += "\n";
+    text += wrapped(printable(report.explanation.sentence));
     text += partsText(report) + findingsText(report);
     if (!report.explanation.steps.empty())
         text += "\n" + wrapped(printable(report.explanation.steps));

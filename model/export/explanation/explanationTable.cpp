@@ -41,9 +41,15 @@ DurationScale scaleOf(const ExplanationReport& report) {
     return DurationScale::ofStep(longestNs);
 }
 
+std::string_view partsTitleOf(const ExplanationReport& report) {
+    return report.run.source == StepSource::WholeRun ? "Run" : "Mean step";
+}
+
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding) {
-    return fmt::format("{}, up to {} a step", factsOf(finding.rule).identifier,
-                       scaleOf(report).text(finding.mostGainNs));
+    return fmt::format("{}, up to {} {} {}", factsOf(finding.rule).identifier,
+                       scaleOf(report).text(finding.mostGainNs),
+                       report.run.source == StepSource::WholeRun ? "of the" : "a",
+                       report.explanation.what);
 }
 
 }  // namespace lanescope::report

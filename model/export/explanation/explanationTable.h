@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/explain/Explanation.h"
@@ -19,6 +20,9 @@ std::vector<compare::StepPart> partsShown(const std::vector<const explain::Worke
 
 /// The unit of all times of an explanation.
 DurationScale scaleOf(const ExplanationReport& report);
+
+/// What the parts are of: "Mean step", or "Run".
+std::string_view partsTitleOf(const ExplanationReport& report);
 
 /// "launch_bound, up to 25.400 ms a step".
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding);

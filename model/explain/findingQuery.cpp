@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/explain/findingQuery.h"
+
+#include <fmt/format.h>
+
+namespace lanescope::explain {
+
+namespace {
+
+/// A text as SQL has it.
+std::string sqlText(std::string_view text) {
+    std::string made = "'";
+    for (const char each : text) made += each == '\'' ? "''" : std::string(1, each);
+    return made + "'";
+}
+
+/// What all names have that a pattern stands for, for LIKE: "step #" is "step %". What the names
+/// themselves have of LIKE's letters fits any, which finds no less.
+std::string likePattern(std::string_view pattern) {
+    std::string like;
+    for (const char each : pattern) like += each == '#' ? '%' : each;
+    return sqlText(like);
+}
+
+std::string rangesLike(std::string_view pattern, std::string_view order) {
+    return fmt::format(
+        "SELECT text, start, \"end\" - start AS ns FROM NVTX_EVENTS WHERE text LIKE {} ORDER BY {}",
+        likePattern(pattern), order);
+}
+
+/// Its steps: their ranges, or the kernel that each begins with.
+std::string stepsOf(const compare::RunSummary& run, std::string_view order) {
+    if (run.pattern.empty()) return {};
+    if (run.source != StepSource::KernelPattern) return rangesLike(run.pattern, order);
+    const std::string name = sqlText(run.pattern);
+    return fmt::format(
+        "SELECT s.value AS kernel, k.start, k.\"end\" - k.start AS ns FROM "
+        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value = "
+        "{} ORDER BY {}",
+        name, order);
+}
+
+}  // namespace
+
+std::string queryOf(const compare::RunSummary& run, const Finding& finding) {
+    switch (finding.rule) {
+        case Rule::StepPattern:
+            return stepsOf(run, "start");
+        case Rule::OddSteps:
+            // A kernel that begins a step does not take what the step takes.
+            return stepsOf(run,
+                           run.source == StepSource::KernelPattern ? "start" : "ns DESC LIMIT 10");
+        case Rule::InputData:
+            if (finding.path.empty())
+                return "SELECT start, bytes, \"end\" - start AS ns FROM "
+                       "CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = 1 ORDER BY start";
+            // Names of ranges may hold a slash themselves; the end of one is enough to find it.
+            return rangesLike("#" + finding.path.substr(finding.path.rfind('/') + 1),
+                              "ns DESC LIMIT 20");
+        default:
+            return std::string(factsOf(finding.rule).sql);
+    }
+}
+
+}  // namespace lanescope::explain
