@@ -144,7 +144,7 @@ struct SummaryFacts {
     /// Drops, untimed events, damage ...: what the health of the trace says, in its words; gravest
     /// first, without times.
     std::vector<HealthNote> healthWarnings;
-    uint64_t contentHash = 0;  ///< Equal for copies of one recording; 0 of several.
+    uint64_t contentHash = 0;  ///< Equal for equal content; 0 of several runs (`isSameRecording`).
 
     /// Whether `healthWarnings` say of a process that it ended abnormally.
     bool saysWhoEnded() const;

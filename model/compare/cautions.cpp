@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/compare/sameRecording.h"
 #include "model/trace/notesOf.h"
 #include "model/values/formatValue.h"
 
@@ -75,8 +76,7 @@ double kernelsPerStep(const RunSummary& run) {
 void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Cautions& cautions) {
     const SummaryFacts& before = baseline.facts;
     const SummaryFacts& after = candidate.facts;
-    if (before.contentHash == after.contentHash && before.contentHash != 0)
-        cautions.add("Both sides are the same recording.");
+    if (isSameRecording(baseline, candidate)) cautions.add("Both sides are the same recording.");
     cautions.addIfOther("GPUs", gpusText(before), gpusText(after));
     if (before.worldSize != after.worldSize && before.worldSize > 0 && after.worldSize > 0)
         cautions.add("World size: {} in the baseline, {} in the candidate.", before.worldSize,

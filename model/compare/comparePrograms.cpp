@@ -7,6 +7,7 @@
 #include "model/compare/judgeParts.h"
 #include "model/compare/poolRuns.h"
 #include "model/compare/runTurns.h"
+#include "model/compare/sameRecording.h"
 #include "model/compare/workerPairs.h"
 #include "model/values/formatValue.h"
 
@@ -14,13 +15,9 @@ namespace lanescope::compare {
 
 namespace {
 
-bool isCopy(const RunSummary& one, const RunSummary& other) {
-    return one.facts.contentHash != 0 && one.facts.contentHash == other.facts.contentHash;
-}
-
 bool isAmong(RunGroup runs, const RunSummary& run) {
     return std::any_of(runs.begin(), runs.end(),
-                       [&](const RunSummary& each) { return isCopy(each, run); });
+                       [&](const RunSummary& each) { return isSameRecording(each, run); });
 }
 
 /// A recording that stands there twice, as two files, would count as two runs that agree entirely.
@@ -29,7 +26,7 @@ Result<void> checkRunsDiffer(RunGroup runs, RunGroup others) {
         const RunGroup before = runs.first(second);
         for (const RunGroup group : {before, others})
             for (const RunSummary& first : group)
-                if (isCopy(first, runs[second]))
+                if (isSameRecording(first, runs[second]))
                     return fail(
                         "{} and {} are copies of one recording, which is one run: name it once.",
                         printable(first.facts.title), printable(runs[second].facts.title));

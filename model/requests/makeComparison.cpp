@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "model/compare/sameRecording.h"
 #include "model/compare/storedSummary.h"
 #include "model/gate/evaluateCondition.h"
 #include "model/index/openTrace.h"
@@ -66,9 +67,8 @@ Result<FolderRuns> earlierIn(const std::string& folder, const compare::RunSummar
     Result<FolderRuns> found = runsOfFolder(folder, like, request.selection, open);
     if (!found) return found;
     std::erase_if(found->runs, [&](const compare::RunSummary& run) {
-        return std::any_of(compared.begin(), compared.end(), [&](const auto& each) {
-            return each.facts.contentHash == run.facts.contentHash;
-        });
+        return std::any_of(compared.begin(), compared.end(),
+                           [&](const auto& each) { return compare::isSameRecording(each, run); });
     });
     return found;
 }

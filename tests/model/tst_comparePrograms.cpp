@@ -190,6 +190,47 @@ class TestComparePrograms : public QObject {
         QVERIFY(refused(comparePrograms(std::vector{before[0]}, std::vector{after[0]}, twice)));
     }
 
+    /// The same processes at the same time of day are one run, whatever was done to the file since.
+    void oneRecordingOfOtherContentIsOneRun() {
+        std::vector<RunSummary> before = steadyRuns({50, 51}), after = steadyRuns({60, 61});
+        constexpr int64_t day = 86'400'000'000'000;
+        int64_t number = 0;
+        for (std::vector<RunSummary>* runs : {&before, &after})
+            for (RunSummary& run : *runs) {
+                run.facts.contentHash = static_cast<uint64_t>(++number);
+                run.facts.startUtcNs = 20'000 * day + number * day;
+                run.facts.host = "node7";
+                run.facts.title = fmt::format("run{}.sqlite", number);
+            }
+        QVERIFY(comparePrograms(before, after));
+        RunSummary moved = before[0];  // by a nanosecond
+        moved.facts.contentHash = 100;
+        moved.facts.title = "moved.sqlite";
+        moved.workers[0].steps[0].startNs += 1;
+        RunSummary exported = before[0];  // where time begins with the first event, and no host is
+        exported.facts.contentHash = 101;
+        exported.facts.host.clear();
+        exported.facts.startUtcNs += 5'000'000;
+        for (StepSummary& step : exported.workers[0].steps) step.startNs -= 5'000'000;
+        for (const RunSummary& copy : {moved, exported}) {
+            const auto refused = comparePrograms(std::vector{before[0], copy}, after);
+            QVERIFY(!refused);
+            const QString sentence = QString::fromStdString(refused.error().sentence);
+            QVERIFY2(sentence.startsWith("run1.sqlite and " +
+                                         QString::fromStdString(copy.facts.title) + " are"),
+                     qPrintable(sentence));
+            QVERIFY(!comparePrograms(before, std::vector{after[0], copy}));
+            const auto single = comparePrograms({&before[0], 1}, {&copy, 1});
+            QVERIFY(single);
+            const std::vector<std::string>& cautions = single->comparison.answer.cautions;
+            QVERIFY(std::find(cautions.begin(), cautions.end(),
+                              "Both sides are the same recording.") != cautions.end());
+        }
+        RunSummary elsewhere = moved;  // process ids are those of a host
+        elsewhere.facts.host = "node8";
+        QVERIFY(comparePrograms(std::vector{before[0], elsewhere}, after));
+    }
+
     void earlierRunsThatAreOfASideCountOnce() {
         std::vector<RunSummary> before = steadyRuns({50, 51, 49}), after = steadyRuns({55});
         uint64_t hash = 7;
