@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string>
 #include <tuple>
@@ -15,8 +16,31 @@ namespace lanescope::compare {
 namespace {
 
 constexpr double countTolerance = 0.1;
-constexpr int familyScore = 3;
-constexpr int countScore = 2;
+constexpr double timeTolerance = 2;  ///< A kernel of another name that takes longer is another one.
+constexpr int familyScore = 30;
+constexpr int countScore = 20;
+constexpr int wordsScore = 9;       ///< Of names all of whose words are the same.
+constexpr double alikeWords = 0.5;  ///< Of the words of two names that are alike.
+
+/// The words of a name, sorted: libraries name kernels by what they are and in what precision.
+std::vector<std::string> wordsOf(const std::string& name) {
+    std::vector<std::string> words;
+    for (size_t at = 0; at < name.size();) {
+        const size_t end = std::min(name.find('_', at), name.size());
+        if (end > at) words.push_back(name.substr(at, end - at));
+        at = end + 1;
+    }
+    std::sort(words.begin(), words.end());
+    return words;
+}
+
+/// Which share of the words two names have in common.
+double shareOfWords(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    std::vector<std::string> common;
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
+    const size_t most = std::max(a.size(), b.size());
+    return most == 0 ? 0 : static_cast<double>(common.size()) / static_cast<double>(most);
+}
 
 /// Both lists, and what of them is still to be paired.
 class Matcher {
@@ -93,25 +117,67 @@ class Matcher {
         return left;
     }
 
-    /// 0 if the two cannot be the same.
-    int score(const Contributor& a, const Contributor& b, bool isSameFamily) const {
+    bool isSameCount(const Contributor& a, const Contributor& b) const {
         const double aCount = static_cast<double>(a.count) / static_cast<double>(baselineSteps_);
         const double bCount = static_cast<double>(b.count) / static_cast<double>(candidateSteps_);
-        const bool isSameCount =
-            std::abs(aCount - bCount) <= countTolerance * std::max(aCount, bCount);
-        return (isSameFamily ? familyScore : 0) + (isSameCount ? countScore : 0);
+        return std::abs(aCount - bCount) <= countTolerance * std::max(aCount, bCount);
+    }
+
+    bool isSameTime(const Contributor& a, const Contributor& b) const {
+        const double aNs = static_cast<double>(a.totalNs) / static_cast<double>(baselineSteps_);
+        const double bNs = static_cast<double>(b.totalNs) / static_cast<double>(candidateSteps_);
+        return std::max(aNs, bNs) <= timeTolerance * std::min(aNs, bNs);
+    }
+
+    using Scores = std::vector<std::vector<int>>;
+    /// How likely each of `a` is each of `b`; 0 if the two cannot be the same. By count and time
+    /// alone only those are that have no other on either side: the order of names that are nothing
+    /// alike does not tell which stands for which.
+    Scores scoresOf(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) const {
+        std::vector<std::string> families;
+        std::vector<std::vector<std::string>> words;
+        for (const uint32_t index : b) {
+            families.push_back(familyOf(candidate_[index]));
+            words.push_back(wordsOf(families.back()));
+        }
+        Scores scores(a.size(), std::vector<int>(b.size()));
+        std::vector<size_t> likesOfA(a.size()), likesOfB(b.size());
+        for (size_t i = 0; i < a.size(); ++i) {
+            const Contributor& before = baseline_[a[i]];
+            const std::string family = familyOf(before);
+            const std::vector<std::string> ownWords = wordsOf(family);
+            for (size_t j = 0; j < b.size(); ++j) {
+                const Contributor& after = candidate_[b[j]];
+                const bool isSame = isSameCount(before, after);
+                const double alike = shareOfWords(ownWords, words[j]);
+                if (family == families[j]) {
+                    scores[i][j] = familyScore + (isSame ? countScore : 0);
+                } else if (isSame && alike >= alikeWords) {
+                    scores[i][j] = countScore + static_cast<int>(wordsScore * alike);
+                } else if (isSame && isSameTime(before, after)) {
+                    scores[i][j] = countScore;
+                    ++likesOfA[i];
+                    ++likesOfB[j];
+                }
+            }
+        }
+        for (size_t i = 0; i < a.size(); ++i)
+            for (size_t j = 0; j < b.size(); ++j)
+                if (scores[i][j] == countScore && (likesOfA[i] > 1 || likesOfB[j] > 1))
+                    scores[i][j] = 0;
+        return scores;
+    }
+
+    /// What stays when a kernel is renamed, and of copies when the memory is another: "HtoD".
+    static std::string familyOf(const Contributor& contributor) {
+        if (contributor.kind == ContributorKind::Copy)
+            return contributor.name.substr(0, contributor.name.find(' '));
+        return kernelFamily(contributor.name);
     }
 
     /// The pairing of greatest score that keeps the order of both (Needleman and Wunsch, 1970).
     void align(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
-        std::vector<std::string> families;
-        for (const uint32_t index : b) families.push_back(kernelFamily(candidate_[index].name));
-        std::vector<std::vector<int>> scores(a.size(), std::vector<int>(b.size()));
-        for (size_t i = 0; i < a.size(); ++i) {
-            const std::string family = kernelFamily(baseline_[a[i]].name);
-            for (size_t j = 0; j < b.size(); ++j)
-                scores[i][j] = score(baseline_[a[i]], candidate_[b[j]], family == families[j]);
-        }
+        const Scores scores = scoresOf(a, b);
         // best[i][j]: of what comes from i and j on.
         std::vector<std::vector<int>> best(a.size() + 1, std::vector<int>(b.size() + 1));
         for (size_t i = a.size(); i-- > 0;)
