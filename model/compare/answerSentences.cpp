@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/compare/causes.h"
+#include "model/compare/judgeRuns.h"
 #include "model/compare/nvlinkSentence.h"
 #include "model/compare/shownNumbers.h"
 #include "model/values/formatValue.h"
@@ -45,9 +46,10 @@ std::string matchText(const ContributorDifference& main) {
             ", in the place of {}",
             shortContributorName(main.baseline.name, main.kind == ContributorKind::Idle));
     const double before = main.baseline.count, after = main.candidate.count;
-    const bool isWork = main.kind == ContributorKind::Kernel ||
-                        main.kind == ContributorKind::Copy ||
-                        main.kind == ContributorKind::Collective;
+    // How often a rank is not the last is no number of collectives.
+    const bool isWork =
+        main.kind == ContributorKind::Kernel || main.kind == ContributorKind::Copy ||
+        (main.kind == ContributorKind::Collective && main.part != StepPart::WaitingForRanks);
     if (isWork && std::abs(after - before) > 0.1 * std::max(before, after))
         return fmt::format(", {} instead of {} a step", countText(after), countText(before));
     return {};
@@ -68,8 +70,32 @@ std::string changeText(const Cause& cause, const std::string& time) {
                        bandwidthText(main));
 }
 
+/// "in cudaLaunchKernel, in forward", "in kernel gemm", "in NCCL AllReduce".
+std::string contributorText(const ContributorDifference& one) {
+    const bool isIdle = one.kind == ContributorKind::Idle;
+    const std::string which = shortContributorName(one.name(), isIdle);
+    if (isIdle) return which + (one.path.empty() ? "" : " in " + printable(one.path));
+    const std::string_view kind = one.kind == ContributorKind::Kernel       ? "kernel "
+                                  : one.kind == ContributorKind::Collective ? "NCCL "
+                                                                            : "";
+    return fmt::format("in {}{}", kind, which);
+}
+
+/// What offsets a contributor that changed by more than its part: ", offset by +0.602 ms in
+/// cudaLaunchKernel".
+std::string offsetText(const Cause& cause, const WorkerComparison& pair) {
+    const int64_t mainNs = cause.main->lostNs(), restNs = cause.lostNs - mainNs;
+    if (std::abs(mainNs) <= std::abs(cause.lostNs) && (mainNs < 0) == (cause.lostNs < 0)) return {};
+    if (const ContributorDifference* offset = mainOffset(pair, cause))
+        return fmt::format(", offset by {} {}", pair.scale.differenceText(offset->lostNs()),
+                           contributorText(*offset) + matchText(*offset));
+    return fmt::format(", offset by {} of other {}", pair.scale.differenceText(restNs),
+                       name(cause.part));
+}
+
 /// "+7.104 ms exposed NCCL AllReduce in the mean step, bus bandwidth 210.3 → 27.1 GB/s".
-std::string causeText(const Cause& cause, const DurationScale& scale) {
+std::string causeText(const Cause& cause, const WorkerComparison& pair) {
+    const DurationScale& scale = pair.scale;
     const std::string time = scale.differenceText(cause.lostNs);
     if (!cause.isOfWholePart && cause.judged)
         return fmt::format("{} idle in {} in the mean step{}", time, printable(cause.judged->path),
@@ -80,31 +106,31 @@ std::string causeText(const Cause& cause, const DurationScale& scale) {
     std::string text = fmt::format("{} {} in the mean step", time, name(cause.part));
     if (cause.main) {
         const ContributorDifference& main = *cause.main;
-        const std::string which =
-            shortContributorName(main.name(), main.kind == ContributorKind::Idle);
-        const std::string mainTime = scale.differenceText(main.lostNs());
-        const bool isKernel = main.kind == ContributorKind::Kernel;
-        if (main.kind == ContributorKind::Collective && main.lostNs() == cause.lostNs)
-            text = fmt::format("{} exposed NCCL {} in the mean step", time, which);
-        else if (main.kind == ContributorKind::Idle)
-            text += fmt::format(", {} {}{}", mainTime, which,
-                                main.path.empty() ? "" : " in " + printable(main.path));
+        const bool isExposedCollective = main.kind == ContributorKind::Collective &&
+                                         cause.part == StepPart::ExposedCommunication;
+        if (isExposedCollective && main.lostNs() == cause.lostNs)
+            text = fmt::format("{} exposed NCCL {} in the mean step", time,
+                               shortContributorName(main.name()));
         else
-            text += fmt::format(", {} in {}{}", mainTime,
-                                isKernel                                   ? "kernel "
-                                : main.kind == ContributorKind::Collective ? "NCCL "
-                                                                           : "",
-                                which);
+            text +=
+                fmt::format(", {} {}", scale.differenceText(main.lostNs()), contributorText(main));
         if (main.kind != ContributorKind::Idle) text += bandwidthText(main) + matchText(main);
+        text += offsetText(cause, pair);
     }
     return cause.hasLostNvlink ? text + ", no longer over the NVLink that joins these GPUs" : text;
 }
 
 /// Whether runs of the programs would show it again: " (certain: +1.101 to +1.307 ms in the median
-/// step, 95 % confidence)", " (within the spread between runs)"; empty where only two runs tell of
-/// it. The interval is of the median steps of the runs, or of their mean idle time in a range.
+/// step, 95 % confidence)", " (within the spread between runs)", " (beyond the spread between runs,
+/// but +0.020 ms in the median step, less than 1 % of it)"; empty where only two runs tell of it.
+/// The interval is of the median steps of the runs, or of their mean idle time in a range.
 std::string certaintyText(const Cause& cause, const DurationScale& scale) {
     if (!cause.judged) return {};
+    if (!cause.isCertain() && cause.judged->adjustedPValue < significantRuns)
+        return fmt::format(
+            " (beyond the spread between runs, but {} in the median step, less than {:.0f} % of "
+            "it)",
+            scale.differenceText(std::llround(cause.judged->differenceNs)), smallestPercentOfStep);
     if (!cause.isCertain()) return " (within the spread between runs)";
     const bool isPart = cause.judged->kind == QuantityKind::Part;
     return fmt::format(" (certain: {} {} to {} in the {} step, 95 % confidence)",
@@ -229,10 +255,14 @@ class Clauses {
     void add(Clause clause) {
         if (!clause.text.empty()) all_.push_back(std::move(clause));
     }
-    /// `before`, the causes with "; " between them, nothing at all without causes.
+    /// `before`, the causes with "; " between them, nothing at all without causes. Where the first
+    /// begins that is none of the change, but less of it, that is said.
     void addCauses(std::string before, const std::vector<Cause>& causes,
                    const WorkerComparison& pair) {
+        bool isWithIt = true;
         for (const Cause& cause : causes) {
+            if (std::exchange(isWithIt, isWithIt && !isOffset(pair, cause)) != isWithIt)
+                before = &cause == &causes.front() ? ", though " : "; offset by ";
             add(words(std::exchange(before, "; ")));
             add(ofCause(cause, pair));
         }
@@ -434,7 +464,7 @@ void sayAnswer(RunComparison& comparison, const RunSummary& baseline, const RunS
         return;
     }
     for (Cause& cause : answer.causes)
-        cause.text = causeText(cause, pair->scale) + certaintyText(cause, pair->scale);
+        cause.text = causeText(cause, *pair) + certaintyText(cause, pair->scale);
     answer.clauses = clausesOf(comparison, *pair);
     answer.sentence.clear();
     for (const Clause& clause : answer.clauses) answer.sentence += clause.text;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
+#include "model/compare/IdleCauses.h"
 #include "model/compare/matchContributors.h"
 
 namespace lanescope::compare {
@@ -16,6 +18,7 @@ constexpr size_t mostChanges = 2;             ///< Of kind, beside those that a 
 constexpr int64_t smallestChangeShare = 100;  ///< Of the step: one part in so many.
 constexpr double otherCount = 0.1;            ///< A count that differs by more is another one.
 constexpr int64_t smallestCauseShare = 6;     ///< One part in so many.
+constexpr size_t mostOffsets = 2;
 /// What PCIe 5 x16 can carry in one direction, the fastest link between GPUs but NVLink.
 constexpr double fastestPcieGBps = 64;
 
@@ -59,13 +62,23 @@ bool isInNewRange(const WorkerComparison& pair, const ContributorDifference& one
            });
 }
 
+/// The mean step of the baseline without the time before and after all work, which is not the
+/// program's where no steps were found.
+int64_t busyStepNs(const WorkerComparison& pair) {
+    int64_t ns = pair.baseline.meanNs;
+    for (const ContributorDifference& each : pair.contributors)
+        if (each.kind == ContributorKind::Idle && each.name() == IdleCauses::noWorkAround)
+            ns -= each.baseline.exposedNs;
+    return ns;
+}
+
 /// Whether the program does something else here, rather than the same in another time, and it
 /// weighs at least a hundredth of the step.
 bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& one) {
     // How often a rank is the last is no matter of what it does.
     if (one.kind == ContributorKind::Others || one.part == StepPart::WaitingForRanks) return false;
     const int64_t hiddenNs = std::abs(one.candidate.totalNs - one.baseline.totalNs);
-    if (std::max(std::abs(one.lostNs()), hiddenNs) * smallestChangeShare < pair.baseline.meanNs)
+    if (std::max(std::abs(one.lostNs()), hiddenNs) * smallestChangeShare < busyStepNs(pair))
         return false;
     const bool isIdle = one.kind == ContributorKind::Idle;
     if (one.match == MatchKind::OnlyBaseline || one.match == MatchKind::OnlyCandidate)
@@ -194,29 +207,60 @@ const ContributorDifference* mostChangedIdle(const WorkerComparison& pair,
     return most;
 }
 
+const ContributorDifference* mainOffset(const WorkerComparison& pair, const Cause& cause) {
+    if (!cause.isOfWholePart || !cause.main) return nullptr;
+    const int64_t restNs = cause.lostNs - cause.main->lostNs();
+    const int64_t sign = restNs < 0 ? -1 : 1;
+    const ContributorDifference* most = nullptr;
+    for (const ContributorDifference& each : pair.contributors)
+        if (each.part == cause.part && each.kind != ContributorKind::Others &&
+            (!most || each.lostNs() * sign > most->lostNs() * sign))
+            most = &each;
+    if (!most) return nullptr;
+    const int64_t mostNs = most->lostNs() * sign;
+    return mostNs * 2 >= restNs * sign && mostNs <= restNs * sign * 2 ? most : nullptr;
+}
+
+bool isOffset(const WorkerComparison& pair, const Cause& cause) {
+    const bool isOneWay =
+        pair.claim.outcome != Outcome::Alike && pair.claim.outcome != Outcome::WithinNoise;
+    return isOneWay && (pair.claim.differenceNs > 0 ? cause.lostNs < 0 : cause.lostNs > 0);
+}
+
 std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& baseline,
                             const RunSummary& candidate) {
     const bool isSlower = pair.claim.differenceNs > 0;
-    std::vector<const PartDifference*> changed;
+    std::vector<const PartDifference*> changed, offsets;
     int64_t allNs = 0;
     for (const PartDifference& part : pair.parts) {
-        if (part.lostNs() == 0 || (part.lostNs() > 0) != isSlower) continue;
-        changed.push_back(&part);
-        allNs += std::abs(part.lostNs());
+        if (part.lostNs() == 0) continue;
+        const bool isWithIt = (part.lostNs() > 0) == isSlower;
+        (isWithIt ? changed : offsets).push_back(&part);
+        if (isWithIt) allNs += std::abs(part.lostNs());
     }
-    std::stable_sort(changed.begin(), changed.end(), [](const auto* a, const auto* b) {
-        return std::abs(a->lostNs()) > std::abs(b->lostNs());
-    });
+    for (std::vector<const PartDifference*>* parts : {&changed, &offsets})
+        std::stable_sort(parts->begin(), parts->end(), [](const auto* a, const auto* b) {
+            return std::abs(a->lostNs()) > std::abs(b->lostNs());
+        });
     std::vector<Cause> causes;
-    for (const PartDifference* part : changed)
-        if (causes.size() < mostCauses && std::abs(part->lostNs()) * smallestCauseShare >= allNs)
-            causes.push_back(causeOf(pair, *part, baseline, candidate));
+    const auto addWeighty = [&](const std::vector<const PartDifference*>& parts, size_t most) {
+        for (size_t index = 0; index < std::min(parts.size(), most); ++index)
+            if (std::abs(parts[index]->lostNs()) * smallestCauseShare >= allNs)
+                causes.push_back(causeOf(pair, *parts[index], baseline, candidate));
+    };
+    addWeighty(changed, mostCauses);
+    addWeighty(offsets, mostOffsets);
     addCertain(pair, baseline, candidate, causes);
     for (Cause& change : furtherChanges(pair, causes)) causes.push_back(std::move(change));
-    std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
-        return std::pair(!a.isChangeOfKind, !a.isCertain()) <
-               std::pair(!b.isChangeOfKind, !b.isCertain());
-    });
+    // What costs nothing is no reason of a change.
+    const auto rank = [&](const Cause& cause) {
+        const bool isReason = cause.lostNs != 0 || pair.claim.outcome == Outcome::Alike ||
+                              pair.claim.outcome == Outcome::WithinNoise;
+        return std::tuple(isOffset(pair, cause), !isReason, !cause.isChangeOfKind,
+                          !cause.isCertain());
+    };
+    std::stable_sort(causes.begin(), causes.end(),
+                     [&](const Cause& a, const Cause& b) { return rank(a) < rank(b); });
     return causes;
 }
 

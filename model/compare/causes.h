@@ -15,11 +15,21 @@ const ContributorDifference* mostChangedIdle(const WorkerComparison& pair,
 /// What finds it in the traces.
 InstanceQuery queryOf(const ContributorDifference& contributor);
 
+/// What of the part that `cause` is about changed most the other way than its `main`, or beside it;
+/// null if there is none, or it is less than half of what lies between `main` and the part, or more
+/// than twice that, so that it takes others to tell.
+const ContributorDifference* mainOffset(const WorkerComparison& pair, const Cause& cause);
+
+/// Whether the step became longer and this shorter, or the other way round. Of steps that did
+/// neither nothing is.
+bool isOffset(const WorkerComparison& pair, const Cause& cause);
+
 /// Why the steps of the candidate take longer, or shorter if they do: the parts that changed in
 /// that direction, weightiest first, at most three, each with at least a sixth of all that changed
-/// so; then what is certain (`QuantityClaim`) and not among them, and further changes of kind.
-/// Changes of kind first, then what is certain; without words. Empty if the means are equal and
-/// nothing is certain. `pair` is of a worker of these runs.
+/// so; at most two parts that offset as much; then what is certain (`QuantityClaim`) and not among
+/// them, and further changes of kind. What changed in the direction of the step first, and of that
+/// changes of kind, then what is certain; without words. Empty if the means are equal and nothing
+/// is certain. `pair` is of a worker of these runs.
 std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& baseline,
                             const RunSummary& candidate);
 

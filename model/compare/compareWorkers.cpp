@@ -2,9 +2,14 @@
 #include "model/compare/compareWorkers.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
+#include <utility>
 
+#include "model/compare/StateWords.h"
 #include "model/compare/judgeSteps.h"
 #include "model/compare/matchContributors.h"
 #include "model/compare/meanStep.h"
@@ -91,6 +96,56 @@ std::vector<RangeDifference> rangeDifferences(
     return ranges;
 }
 
+/// A thread that waits is seen to sleep in one run and to wait for a lock in another: idle causes
+/// that differ in nothing but the state of the thread are one, unless both sides have the same of
+/// them.
+using CauseKey = std::tuple<StepPart, std::string, std::string>;
+
+CauseKey causeKey(const Contributor& idle) {
+    return {idle.part, std::string(withoutState(idle.name)), idle.path};
+}
+
+/// The causes whose states differ between both sides.
+std::set<CauseKey> causesOfOtherStates(const WorkerSummary& baseline,
+                                       const WorkerSummary& candidate) {
+    std::map<CauseKey, std::array<std::set<std::string>, 2>> names;
+    for (const Contributor& each : baseline.contributors)
+        if (each.kind == ContributorKind::Idle) names[causeKey(each)][0].insert(each.name);
+    for (const Contributor& each : candidate.contributors)
+        if (each.kind == ContributorKind::Idle) names[causeKey(each)][1].insert(each.name);
+    std::set<CauseKey> other;
+    for (const auto& [key, ofSides] : names)
+        if (ofSides[0] != ofSides[1] && !ofSides[0].empty() && !ofSides[1].empty())
+            other.insert(key);
+    return other;
+}
+
+/// The worker with each of these causes as one, in the place of its first.
+WorkerSummary withOneOfEach(const std::set<CauseKey>& causes, WorkerSummary worker) {
+    std::map<CauseKey, size_t> places;
+    std::vector<Contributor> merged;
+    for (Contributor& each : worker.contributors) {
+        CauseKey key = causeKey(each);
+        if (each.kind != ContributorKind::Idle || !causes.contains(key)) {
+            merged.push_back(std::move(each));
+            continue;
+        }
+        const auto [place, isFirst] = places.try_emplace(std::move(key), merged.size());
+        if (isFirst) {
+            each.name.resize(withoutState(each.name).size());
+            merged.push_back(std::move(each));
+            continue;
+        }
+        Contributor& sum = merged[place->second];
+        sum.count += each.count;
+        sum.exposedNs += each.exposedNs;
+        sum.totalNs += each.totalNs;
+        sum.order = std::min(sum.order, each.order);
+    }
+    worker.contributors = std::move(merged);
+    return worker;
+}
+
 /// Fills in the times of the mean step.
 void addMeanStep(const WorkerSummary& baseline, const WorkerSummary& candidate,
                  const std::vector<ContributorMatch>& matches, int64_t quantumNs,
@@ -109,7 +164,10 @@ void addMeanStep(const WorkerSummary& baseline, const WorkerSummary& candidate,
 
 }  // namespace
 
-ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate) {
+ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSummary& ofCandidate) {
+    const std::set<CauseKey> causes = causesOfOtherStates(ofBaseline, ofCandidate);
+    const WorkerSummary baseline = withOneOfEach(causes, ofBaseline);
+    const WorkerSummary candidate = withOneOfEach(causes, ofCandidate);
     WorkerComparison pair;
     pair.baselineLabel = baseline.label();
     pair.candidateLabel = candidate.label();

@@ -6,6 +6,7 @@
 
 #include "model/compare/GpuWork.h"
 #include "model/compare/IdleGaps.h"
+#include "model/compare/StateWords.h"
 
 namespace lanescope::compare {
 namespace {
@@ -125,7 +126,8 @@ const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step,
         if (startNs >= endNs) continue;
         for (const IdleCause& cause : gaps.whyIdle(worker, {startNs, endNs})) {
             if (cause.part != query.part) continue;
-            const int likeness = cause.path != path ? 1 : cause.name != name ? 2 : 3;
+            const bool isNamed = cause.name == name || withoutState(cause.name) == name;
+            const int likeness = cause.path != path ? 1 : !isNamed ? 2 : 3;
             const std::pair own(likeness, cause.ns);
             if (own <= best) continue;
             best = own;

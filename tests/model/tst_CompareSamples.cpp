@@ -57,8 +57,11 @@ class TestCompareSamples : public QObject {
         const Answer& answer = comparison.answer;
         QCOMPARE(answer.outcome, Outcome::Longer);
         QVERIFY(answer.cautions.empty());
-        QCOMPARE(answer.causes.size(), size_t{1});
+        QCOMPARE(answer.causes.size(), size_t{2});
         QCOMPARE(answer.causes[0].part, StepPart::ExposedCommunication);
+        // The collectives are slower, and the ranks wait less for each other before them.
+        QCOMPARE(answer.causes[1].part, StepPart::WaitingForRanks);
+        QVERIFY(answer.causes[1].lostNs < 0);
         QVERIFY(answer.causes[0].main);
         const ContributorDifference& main = *answer.causes[0].main;
         QCOMPARE(main.name(), std::string("AllReduce"));
@@ -76,6 +79,10 @@ class TestCompareSamples : public QObject {
             "+7.074 ms exposed communication in the mean step, +7.053 ms in NCCL AllReduce, bus "
             "bandwidth 224.3 → 27.8 GB/s"));
         QVERIFY(sentence.contains("no longer over the NVLink that joins these GPUs"));
+        QVERIFY2(
+            sentence.contains("; offset by -2.871 ms waiting for ranks in the mean step, -2.871 "
+                              "ms in NCCL AllReduce. "),
+            qPrintable(sentence));
     }
 
     void theAnswerSaysWhichRunUsedNvlinkAndHowMuch() {
