@@ -16,6 +16,11 @@ constexpr double significant = 0.01;
 constexpr size_t longestPeriod = 32;
 constexpr size_t fewestPeriods = 5;
 constexpr double mostOften = 0.8;  ///< The place of a period must hold its longest step.
+/// What a multiple of a period leaves unexplained, of what the period does, if it is the right one.
+constexpr double clearlyLess = 0.9;
+/// As `mostOften`, of a multiple of a period that is there: that something repeats is known then,
+/// and its other long steps may be the longest now and then.
+constexpr double oftenOfMultiple = 0.5;
 constexpr double cleanSeparation = 6;
 constexpr double smallestMode = 0.15;
 constexpr size_t fewestInMode = 5;
@@ -80,29 +85,54 @@ LongestPlace longestPlace(std::span<const int64_t> wallNs, size_t period) {
     return {static_cast<size_t>(most - counts.begin()), *most};
 }
 
+/// How far the steps are from the median of their like: what a pattern does not explain.
+double unexplainedNs(std::span<const int64_t> wallNs, const StepPattern& pattern) {
+    std::vector<bool> isAffected(wallNs.size());
+    for (const uint32_t step : pattern.affected) isAffected[step] = true;
+    std::array<Times, 2> groups;
+    for (size_t step = 0; step < wallNs.size(); ++step)
+        groups[isAffected[step] ? 1 : 0].push_back(wallNs[step]);
+    double sumNs = 0;
+    for (const Times& group : groups) {
+        const double middle = medianOf(group);
+        for (const int64_t ns : group) sumNs += std::abs(static_cast<double>(ns) - middle);
+    }
+    return sumNs;
+}
+
 std::optional<StepPattern> periodOf(std::span<const int64_t> wallNs, size_t series) {
     const size_t longest = std::min(longestPeriod, wallNs.size() / fewestPeriods);
     if (longest < 2) return std::nullopt;
     const auto tried =
         static_cast<double>(series) * static_cast<double>(longest * (longest + 1) / 2 - 1);
     std::optional<StepPattern> found;
+    std::vector<StepPattern> others;  // that may be a multiple of the one found; by period
     double least = significant;
     for (size_t period = 2; period <= longest; ++period) {
         const size_t periods = wallNs.size() / period;
         const LongestPlace longestStep = longestPlace(wallNs, period);
-        if (static_cast<double>(longestStep.count) < mostOften * static_cast<double>(periods))
-            continue;
+        const double often = static_cast<double>(longestStep.count) / static_cast<double>(periods);
+        if (often < oftenOfMultiple) continue;
         const double chance = tried * chanceOf(longestStep.count, periods, period);
-        if (chance >= least) continue;
+        if (chance >= significant) continue;
         std::vector<bool> isAffected(wallNs.size());
         for (size_t step = longestStep.place; step < wallNs.size(); step += period)
             isAffected[step] = true;
         StepPattern pattern = patternAbout(PatternKind::Period, wallNs, isAffected);
         pattern.period = static_cast<int64_t>(period);
         if (pattern.excessNs <= 0 || !isWorthTelling(pattern, wallNs)) continue;
+        others.push_back(pattern);
+        if (often < mostOften || chance >= least) continue;
         least = chance;
         found = std::move(pattern);
     }
+    // Where every fourth step is long, every second often is the longer one, too.
+    if (!found) return found;
+    const int64_t first = found->period;
+    for (StepPattern& each : others)
+        if (each.period > first && each.period % first == 0 &&
+            unexplainedNs(wallNs, each) < clearlyLess * unexplainedNs(wallNs, *found))
+            found = std::move(each);
     return found;
 }
 
@@ -190,9 +220,9 @@ std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
     StepPattern pattern = patternAbout(PatternKind::Drift, wallNs, isAffected);
     pattern.excessNs = std::llround(excess);
     if (!isWorthTelling(pattern, wallNs)) return std::nullopt;
+    // Of medians: single long steps are none of the drift, and it costs no more than it rises.
     const double mean =
-        static_cast<double>(std::accumulate(wallNs.begin(), wallNs.end(), int64_t{0})) /
-        static_cast<double>(wallNs.size());
+        std::accumulate(medians.begin(), medians.end(), 0.0) / static_cast<double>(medians.size());
     pattern.costNs = std::llround(mean - medians.front());
     pattern.share = 1;
     return pattern;

@@ -42,7 +42,9 @@ struct StepPattern {
 ///
 /// - a period of 2 to 32 steps of which the series has five and more: the same place in it holds
 ///   the longest step at least four times in five, more than chance would have (binomial, p below
-///   0.01 over all periods and places that are tried, and over `series` many series);
+///   0.01 over all periods and places that are tried, and over `series` many series); a multiple of
+///   a period is the one if its place holds the longest step at least every second time, more than
+///   chance would have, and the steps lie clearly closer to the medians that it gives;
 /// - two modes, with at least 15 % and five of the steps in each, that lie six of their spreads
 ///   apart (Ashman, Bird and Zepf, "Detecting bimodality in astronomical datasets", 1994, who call
 ///   two clean) with a gap between them; a level if each is on its own side of a step;

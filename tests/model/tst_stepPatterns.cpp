@@ -215,6 +215,44 @@ class TestStepPatterns : public QObject {
         QVERIFY(std::abs(double(pattern->partExcessNs) - 20e6) < 0.5e6);
     }
 
+    /// Of accumulated gradients: every fourth step is long, and every second a little longer.
+    void aPeriodIsTheOneThatExplainsBest() {
+        Random random(4);
+        for (int time = 0; time < 50; ++time) {
+            std::vector<double> series = normal(0.01)(random, 120);
+            for (size_t step = 0; step < series.size(); ++step)
+                series[step] += step % 4 == 3 ? 0.5 : step % 2 == 1 ? 0.05 : 0;
+            const auto fourth = patternOf(stepsOf(series));
+            QVERIFY(fourth);
+            QCOMPARE(fourth->kind, PatternKind::Period);
+            QCOMPARE(fourth->period, 4);
+            QCOMPARE(fourth->firstNumber, 6);
+            // Also where others now and then are longer, some of the ones between.
+            for (const size_t place : {1, 4, 9, 11, 15, 18, 24, 27}) series[4 * place + 1] += 0.6;
+            const auto mostly = patternOf(stepsOf(series));
+            QVERIFY(mostly);
+            QCOMPARE(mostly->period, 4);
+            // And every second where that is all.
+            series = normal(0.01)(random, 120);
+            for (size_t step = 1; step < series.size(); step += 2) series[step] += 0.5;
+            const auto second = patternOf(stepsOf(series));
+            QVERIFY(second);
+            QCOMPARE(second->period, 2);
+        }
+    }
+
+    void aDriftCostsNoMoreThanItRises() {
+        Random random(9);
+        std::vector<double> series = normal(0.002)(random, 120);
+        allTheWay(0.1)(series);
+        for (const size_t step : {5, 17, 31, 38, 52, 59, 66, 73, 85, 97}) series[step] += 3;
+        const auto pattern = patternOf(stepsOf(series));
+        QVERIFY(pattern);
+        QCOMPARE(pattern->kind, PatternKind::Drift);
+        QVERIFY2(pattern->costNs > 0 && pattern->costNs < pattern->excessNs,
+                 qPrintable(QString("%1 of %2").arg(pattern->costNs).arg(pattern->excessNs)));
+    }
+
     void fewStepsHaveNone() {
         QVERIFY(!patternOf({}));
         QVERIFY(!patternOf(stepsOf({1})));
