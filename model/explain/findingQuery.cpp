@@ -22,6 +22,18 @@ std::string likePattern(std::string_view pattern) {
     return sqlText(like);
 }
 
+/// Whether `s.value` is a name. Of one that is pages long a trace keeps how it begins, and then
+/// "... (5050 bytes, 37bf3100821600e2)"; its file has all of it.
+std::string isCalled(std::string_view name) {
+    constexpr size_t longest = 4'000;
+    const size_t end = name.rfind("... (");
+    if (name.size() < longest || end == std::string_view::npos || !name.ends_with(')'))
+        return "s.value = " + sqlText(name);
+    // In bytes: a character may take several.
+    const std::string begin = sqlText(name.substr(0, end));
+    return fmt::format("substr(CAST(s.value AS BLOB), 1, {}) = CAST({} AS BLOB)", end, begin);
+}
+
 std::string rangesLike(std::string_view pattern, std::string_view order) {
     return fmt::format(
         "SELECT text, start, \"end\" - start AS ns FROM NVTX_EVENTS WHERE text LIKE {} ORDER BY {}",
@@ -32,12 +44,11 @@ std::string rangesLike(std::string_view pattern, std::string_view order) {
 std::string stepsOf(const compare::RunSummary& run, std::string_view order) {
     if (run.pattern.empty()) return {};
     if (run.source != StepSource::KernelPattern) return rangesLike(run.pattern, order);
-    const std::string name = sqlText(run.pattern);
     return fmt::format(
         "SELECT s.value AS kernel, k.start, k.\"end\" - k.start AS ns FROM "
-        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value = "
-        "{} ORDER BY {}",
-        name, order);
+        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE {} ORDER BY "
+        "{}",
+        isCalled(run.pattern), order);
 }
 
 }  // namespace

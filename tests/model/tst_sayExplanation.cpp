@@ -190,6 +190,11 @@ class TestSayExplanation : public QObject {
         made.run().pattern = "fill<8>";
         const std::string sql = explain::explain(made.run()).findings[0].sql;
         QVERIFY2(sql.find("s.value = 'fill<8>'") != std::string::npos, sql.c_str());
+        // As a trace keeps a name of 5,050 bytes.
+        made.run().pattern = std::string(4'040, 'x') + "... (5050 bytes, 37bf3100821600e2)";
+        const std::string cut = explain::explain(made.run()).findings[0].sql;
+        QVERIFY2(cut.find("1, 4040) = ") != std::string::npos, cut.c_str());
+        QVERIFY2(cut.find("5050") == std::string::npos, cut.c_str());
     }
 
     /// The name of a kernel can be pages long.

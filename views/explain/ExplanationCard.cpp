@@ -34,8 +34,10 @@ QString gainText(const Explanation& explanation, const Finding& finding) {
     int64_t meanNs = 0;
     for (const WorkerParts& each : explanation.workers)
         if (each.worker == finding.worker) meanNs = each.meanNs;
-    return ExplanationCard::tr("Could give back up to %1 a step (estimate)")
-        .arg(toQString(DurationScale::ofStep(meanNs).text(finding.mostGainNs)));
+    const QString text = explanation.what == "run"
+                             ? ExplanationCard::tr("Could give back up to %1 of the run (estimate)")
+                             : ExplanationCard::tr("Could give back up to %1 a step (estimate)");
+    return text.arg(toQString(DurationScale::ofStep(meanNs).text(finding.mostGainNs)));
 }
 
 }  // namespace
