@@ -215,7 +215,7 @@ struct Cause {
 /// The one answer: what was found, then the same in words.
 struct Answer {
     Outcome outcome = Outcome::Nothing;
-    std::vector<Cause> causes;  ///< Weightiest first; at most three.
+    std::vector<Cause> causes;  ///< As `causesOf` finds and orders them.
     /// Of `RunComparison::outliers`, if the runs are alike but for it: the step of the candidate
     /// that stands out most, then those that lost their time in the same way.
     std::vector<uint32_t> tellingOutliers;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
+#include <string>
 
 #include "model/compare/answer.h"
 #include "model/compare/cautions.h"
@@ -20,6 +23,12 @@ bool isAmong(RunGroup runs, const RunSummary& run) {
                        [&](const RunSummary& each) { return isSameRecording(each, run); });
 }
 
+/// "a.sqlite and b.sqlite", "Two files named a.sqlite".
+std::string bothOf(const std::string& one, const std::string& other) {
+    return one == other ? fmt::format("Two files named {}", printable(one))
+                        : fmt::format("{} and {}", printable(one), printable(other));
+}
+
 /// A recording that stands there twice, as two files, would count as two runs that agree entirely.
 Result<void> checkRunsDiffer(RunGroup runs, RunGroup others) {
     for (size_t second = 0; second < runs.size(); ++second) {
@@ -27,9 +36,8 @@ Result<void> checkRunsDiffer(RunGroup runs, RunGroup others) {
         for (const RunGroup group : {before, others})
             for (const RunSummary& first : group)
                 if (isSameRecording(first, runs[second]))
-                    return fail(
-                        "{} and {} are copies of one recording, which is one run: name it once.",
-                        printable(first.facts.title), printable(runs[second].facts.title));
+                    return fail("{} are copies of one recording, which is one run: name it once.",
+                                bothOf(first.facts.title, runs[second].facts.title));
     }
     return {};
 }

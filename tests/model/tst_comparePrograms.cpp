@@ -209,6 +209,7 @@ class TestComparePrograms : public QObject {
         moved.workers[0].steps[0].startNs += 1;
         RunSummary exported = before[0];  // where time begins with the first event, and no host is
         exported.facts.contentHash = 101;
+        exported.facts.title = "exported.json";
         exported.facts.host.clear();
         exported.facts.startUtcNs += 5'000'000;
         for (StepSummary& step : exported.workers[0].steps) step.startNs -= 5'000'000;
@@ -226,6 +227,11 @@ class TestComparePrograms : public QObject {
             QVERIFY(std::find(cautions.begin(), cautions.end(),
                               "Both sides are the same recording.") != cautions.end());
         }
+        RunSummary namesake = moved;
+        namesake.facts.title = before[0].facts.title;
+        const auto twice = comparePrograms(std::vector{before[0], namesake}, after);
+        QVERIFY(!twice);
+        QVERIFY(twice.error().sentence.starts_with("Two files named run1.sqlite are copies"));
         RunSummary elsewhere = moved;  // process ids are those of a host
         elsewhere.facts.host = "node8";
         QVERIFY(comparePrograms(std::vector{before[0], elsewhere}, after));
