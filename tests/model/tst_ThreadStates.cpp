@@ -5,7 +5,6 @@
 
 #include "model/compare/IdleGaps.h"
 #include "model/compare/StateWords.h"
-#include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
@@ -14,7 +13,6 @@
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
-#include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -186,30 +184,6 @@ class TestThreadStates : public QObject {
                 plainNs += std::max<int64_t>(0, std::min(range.endNs, table.endNs[row]) -
                                                     std::max(range.startNs, table.startNs[row]));
             QCOMPARE(states.during(thread, range).knownNs(), plainNs);
-        }
-    }
-
-    /// What a file that `merge` or `import` writes says of threads is what it was made of.
-    void filesOfOursKeepThem() {
-        Simulated simulated;
-        const uint32_t thread = simulated.addThread(0, 4242, "main");
-        const uint32_t load = simulated.line("load", 88);
-        simulated.addApi(thread, "cudaMalloc", 0, 1 * ms);
-        simulated.state(thread, ThreadState::Running, 0, 20, simulated.line("read", 12), 19, 1);
-        simulated.state(thread, ThreadState::Poll, 20, 60, load);
-        const TracePtr made = simulated.finish();
-        const TemporaryFolder folder;
-        QVERIFY(writeTraceFile(*made, folder / "kept.sqlite").has_value());
-        const auto kept = loadTrace(folder / "kept.sqlite");
-        QVERIFY(kept.has_value());
-        const CpuStateTable &from = made->cpuStates, &to = (*kept)->cpuStates;
-        QCOMPARE(to.size(), 2U);
-        for (uint32_t row = 0; row < 2; ++row) {
-            QCOMPARE(to.startNs[row], from.startNs[row]);
-            QCOMPARE(to.endNs[row], from.endNs[row]);
-            QCOMPARE(to.state[row], from.state[row]);
-            QCOMPARE(to.cpuNs[row], from.cpuNs[row]);
-            QCOMPARE((*kept)->stacks.line[to.stack[row]], made->stacks.line[from.stack[row]]);
         }
     }
 

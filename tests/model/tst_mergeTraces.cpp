@@ -10,6 +10,7 @@
 #include "model/merge/mergeFiles.h"
 #include "model/merge/rankFiles.h"
 #include "model/summary/reports.h"
+#include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
@@ -118,6 +119,7 @@ class tst_mergeTraces : public QObject {
     void aFolderAndAPatternMeanTheirTraces();
     void ranksOfOneJobAreKnown();
     void whatIsLookedAtIsKept();
+    void statesOfThreadsAreKept();
     void realRanksBecomeOneTrace();
 
   private:
@@ -345,6 +347,32 @@ void tst_mergeTraces::whatIsLookedAtIsKept() {
     QVERIFY(*third != *first);
     fs::remove(files[1]);
     QVERIFY(!openableMerge(files));
+}
+
+/// What looks found of threads is in the file that is written as in the trace that it is made of.
+void tst_mergeTraces::statesOfThreadsAreKept() {
+    SimulatedTrace sim;
+    const uint32_t line = sim.stack(noIndex, sim.intern("load"), sim.intern("data.py"), 88);
+    sim.addApi(sim.defaultThread(), "cudaMalloc", 0, ms);
+    kinds::CpuState::Row row;
+    row.thread = sim.defaultThread();
+    row.startNs = 2 * ms;
+    row.endNs = 60 * ms;
+    row.state = ThreadState::Poll;
+    row.cpuNs = ms;
+    row.stack = line;
+    sim.add<kinds::CpuState>(row);
+    const fs::path file = folder_ / "states.sqlite";
+    QVERIFY(writeTraceFile(*sim.finish(), file));
+    const Result<TracePtr> kept = loadTrace(file);
+    QVERIFY(kept);
+    const CpuStateTable& states = (*kept)->cpuStates;
+    QCOMPARE(states.size(), 1U);
+    QCOMPARE(states.startNs[0], row.startNs);
+    QCOMPARE(states.endNs[0], row.endNs);
+    QCOMPARE(states.state[0], row.state);
+    QCOMPARE(states.cpuNs[0], row.cpuNs);
+    QCOMPARE((*kept)->stacks.line[states.stack[0]], 88U);
 }
 
 /// Files of torch.profiler that are not part of the project.
