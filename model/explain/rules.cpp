@@ -8,7 +8,8 @@ namespace lanescope::explain {
 namespace {
 
 constexpr RuleFacts rules[]{
-    {"late_rank", "The other ranks wait at least 3 % of the step for one rank.",
+    {"late_rank",
+     "The other ranks wait and exchange data for at least 3 % of the step more than one rank.",
      "Look at what that rank does more than the others: its share of the data, its GPU, its host.",
      "SELECT text, start, end - start AS ns FROM NVTX_EVENTS "
      "WHERE text LIKE 'nccl%' ORDER BY ns DESC LIMIT 20"},

@@ -200,11 +200,13 @@ class Words {
         const std::string what = contributorText(finding);
         switch (finding.rule) {
             case Rule::LateRank:
-                return fmt::format("The other ranks wait at least {} for {}{}.", time,
-                                   worker(finding.worker).label(),
-                                   what.empty() ? ""
-                                                : ", mostly because of more time " +
-                                                      inText(finding) + what + where(finding));
+                return fmt::format(
+                    "The other ranks wait and exchange data for at least {} more "
+                    "than {}, which comes last{}.",
+                    time, worker(finding.worker).label(),
+                    what.empty() ? ""
+                                 : ", mostly because of more time " + inText(finding) + what +
+                                       where(finding));
             case Rule::InputData:
                 return inputData(finding, time);
             case Rule::HostSynchronization:

@@ -168,7 +168,7 @@ class TestExplain : public QObject {
         const Finding& late = explanation.findings.front();
         QCOMPARE(late.worker, uint32_t{2});
         QCOMPARE(late.mostGainNs, 30 * ms);
-        QVERIFY2(late.sentence.find("for rank 2, GPU 2") != std::string::npos,
+        QVERIFY2(late.sentence.find("than rank 2, GPU 2") != std::string::npos,
                  late.sentence.c_str());
         QVERIFY2(explanation.sentence.find("20.000 ms waiting for rank 2") != std::string::npos,
                  explanation.sentence.c_str());
