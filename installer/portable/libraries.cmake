@@ -21,6 +21,18 @@ function(lanescope_add_fetched_libraries)
     target_compile_definitions(lanescope_fetched_zlib PRIVATE HAVE_UNISTD_H HAVE_STDARG_H)
     add_library(ZLIB::ZLIB ALIAS lanescope_fetched_zlib)
 
+    # Only what unpacks, and of that only what is C.
+    set(zstd common/debug common/entropy_common common/error_private common/fse_decompress common/xxhash
+        common/zstd_common decompress/huf_decompress decompress/zstd_ddict decompress/zstd_decompress
+        decompress/zstd_decompress_block)
+    list(TRANSFORM zstd PREPEND ${LANESCOPE_FETCHED}/zstd/)
+    list(TRANSFORM zstd APPEND .c)
+    add_library(lanescope_fetched_zstd STATIC ${zstd})
+    target_include_directories(lanescope_fetched_zstd SYSTEM PUBLIC ${LANESCOPE_FETCHED}/zstd)
+    target_compile_definitions(lanescope_fetched_zstd PRIVATE ZSTD_DISABLE_ASM ZSTD_LEGACY_SUPPORT=0)
+    # The name that Debian's package gives it.
+    add_library(zstd::libzstd_shared ALIAS lanescope_fetched_zstd)
+
     # This clang does not take the way in which fmt 10 checks its own formats at compile time.
     add_library(lanescope_fetched_fmt STATIC ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fmt.cpp)
     target_compile_features(lanescope_fetched_fmt PRIVATE cxx_std_20)
@@ -34,7 +46,7 @@ endfunction()
 
 # Here no target can be made yet: no compiler is known.
 macro(lanescope_provide method name)
-    if("${name}" MATCHES "^(fmt|SQLite3|ZLIB|CLI11|nlohmann_json)$")
+    if("${name}" MATCHES "^(fmt|SQLite3|ZLIB|zstd|CLI11|nlohmann_json)$")
         if(NOT TARGET fmt::fmt)
             lanescope_add_fetched_libraries()
         endif()

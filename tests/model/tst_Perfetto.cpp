@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
+#include <zstd.h>
 
+#include <QElapsedTimer>
 #include <QtTest>
 
 #include "model/load/perfetto/readPerfettoTrace.h"
@@ -44,6 +46,7 @@ class tst_Perfetto : public QObject {
     void eventsOfOldFormAreTaken();
     void stagesOfAGpuAreItsWork();
     void packedPacketsAreUnpacked();
+    void packetsOfZstandardAreUnpacked();
     void whatIsCutOrOpenIsSaid();
 };
 
@@ -275,6 +278,39 @@ void tst_Perfetto::packedPacketsAreUnpacked() {
     const TracePtr trace = loaded(packet(content) + packet(damaged));
     QCOMPARE(trace->kernels.size(), 1u);
     QVERIFY(torchTrace::hasNote(*trace, HealthCode::RowsLeftOut));
+}
+
+void tst_Perfetto::packetsOfZstandardAreUnpacked() {
+    const auto pack = [](const std::string& bytes) {
+        std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+        packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
+        return packed;
+    };
+    const auto packetOf = [](std::string_view packed) {
+        ProtoWriter content;
+        content.bytes(133, packed);
+        return packet(content);
+    };
+    const std::string packed = pack(smallPerfetto());
+    const TracePtr trace = loaded(packetOf(packed));
+    QCOMPARE(trace->kernels.size(), 1u);
+    QVERIFY(!torchTrace::hasNote(*trace, HealthCode::RowsLeftOut));
+    QVERIFY(!torchTrace::hasNote(*trace, HealthCode::NotShown));
+    // Two frames are one text, as its own tool has it.
+    const std::string one = smallPerfetto();
+    QCOMPARE(loaded(packetOf(pack(one.substr(0, 100)) + pack(one.substr(100))))->kernels.size(),
+             1u);
+    // Damage, a cut, a frame in a frame and one of zeros without end cost what is in them alone.
+    const std::string rest = smallPerfetto();
+    for (const std::string& bad : {std::string("no frame"), packed.substr(0, packed.size() / 2),
+                                   pack(packetOf(packed)), pack(std::string(100 << 20, '\0'))}) {
+        QElapsedTimer timer;
+        timer.start();
+        const TracePtr kept = loaded(rest + packetOf(bad));
+        QCOMPARE(kept->kernels.size(), 1u);
+        QVERIFY(timer.elapsed() < 5'000);
+    }
+    QVERIFY(torchTrace::hasNote(*loaded(rest + packetOf("no frame")), HealthCode::RowsLeftOut));
 }
 
 void tst_Perfetto::whatIsCutOrOpenIsSaid() {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/load/perfetto/PacketReader.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
 
@@ -13,31 +11,7 @@ namespace {
 constexpr size_t mostSequences = size_t{1} << 16;
 constexpr size_t enoughEvents = size_t{1} << 15;
 constexpr size_t enoughTextBytes = size_t{8} << 20;
-/// Of packets that are packed together into one.
-constexpr size_t mostInflated = size_t{64} << 20;
 constexpr uint32_t clearedFlag = 1;
-
-/// What is left of a packet that is packed; empty if it is damaged.
-std::string inflated(std::string_view packed) {
-    constexpr size_t atOnce = size_t{1} << 16;
-    z_stream stream{};
-    if (inflateInit(&stream) != Z_OK) return {};
-    // zlib does not write there.
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-    stream.avail_in = static_cast<uInt>(packed.size());
-    std::string bytes;
-    int code = Z_OK;
-    while (code == Z_OK && bytes.size() < mostInflated) {
-        const size_t before = bytes.size();
-        bytes.resize(before + atOnce);
-        stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + before);
-        stream.avail_out = static_cast<uInt>(atOnce);
-        code = inflate(&stream, Z_NO_FLUSH);
-        bytes.resize(bytes.size() - stream.avail_out);
-    }
-    inflateEnd(&stream);
-    return bytes;
-}
 
 /// Payloads of packets that say nothing of what ran.
 bool isBeside(uint32_t number) {
@@ -79,13 +53,11 @@ void PacketReader::finish() {
     unmatched_ = joiner_.join(events_, lastNs_);
 }
 
-void PacketReader::takeInflated(std::string_view packed, int depth) {
-    const std::string packets = inflated(packed);
-    if (packets.empty()) ++damages_;
-    ProtoCursor cursor(packets);
+void PacketReader::takePacked(const UnpackedPackets& packets, int depth) {
+    ProtoCursor cursor(packets.bytes);
     for (ProtoField field; cursor.next(field);)
         if (field.number == 1 && field.isBytes()) take(field.bytes, depth + 1);
-    damages_ += cursor.isBroken() ? 1 : 0;
+    damages_ += !packets.isWhole || cursor.isBroken() ? 1 : 0;
 }
 
 void PacketReader::take(std::string_view packet, int depth) {
@@ -139,7 +111,7 @@ void PacketReader::take(std::string_view packet, int depth) {
             case 43:
                 break;
             case 50:
-                if (depth == 0) takeInflated(field.bytes, depth);
+                if (depth == 0) takePacked(unpackDeflate(field.bytes), depth);
                 break;
             case 52:
                 takeGpuCounters(field.bytes, atTime());
@@ -149,6 +121,9 @@ void PacketReader::take(std::string_view packet, int depth) {
                 break;
             case 60:
                 tracks_.describe(field.bytes);
+                break;
+            case 133:
+                if (depth == 0) takePacked(unpackZstandard(field.bytes), depth);
                 break;
             default:
                 if (!isBeside(field.number)) ++others_[field.number];

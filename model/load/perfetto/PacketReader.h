@@ -17,6 +17,7 @@
 #include "model/load/perfetto/PerfettoTracks.h"
 #include "model/load/perfetto/SliceJoiner.h"
 #include "model/load/perfetto/debugArguments.h"
+#include "model/load/perfetto/unpackPackets.h"
 
 namespace lanescope {
 
@@ -58,7 +59,7 @@ class PacketReader {
     using Arguments = std::vector<EventTaker::Argument>;
 
     void take(std::string_view packet, int depth);
-    void takeInflated(std::string_view packed, int depth);
+    void takePacked(const UnpackedPackets& packets, int depth);
     void takeTrackEvent(std::string_view message, PacketSequence& sequence,
                         std::optional<int64_t> timeNs);
     void takeMember(const ProtoField& field, PacketSequence& sequence, Event& event);

@@ -38,7 +38,6 @@ constexpr std::array otherPackets{
     OtherPacket{66, "samples of the processor (perf)"},
     OtherPacket{71, "totals of GPU memory"},
     OtherPacket{95, "packets of events of Windows"},
-    OtherPacket{133, "packets that are compressed with Zstandard"},
 };
 
 void noteOthers(const PacketReader& reader, TraceBuilder& builder) {
@@ -91,7 +90,7 @@ bool startsLikePerfetto(std::string_view start) {
     // What a packet has beside its payload, and the payloads that traces begin with.
     constexpr std::array<uint32_t, 20> known{1,  2,  3,  6,  8,  10, 11, 12, 13, 33,
                                              36, 41, 42, 43, 44, 45, 58, 59, 60, 79};
-    constexpr std::array<uint32_t, 6> telling{3, 8, 10, 36, 50, 60};
+    constexpr std::array<uint32_t, 7> telling{3, 8, 10, 36, 50, 60, 133};
     bool isTold = false;
     int packets = 0;
     while (!start.empty() && packets < 16) {
