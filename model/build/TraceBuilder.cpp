@@ -194,6 +194,16 @@ void TraceBuilder::eventWait(const EventCallRow& row) {
     eventCall(row, trace_->eventWaits);
 }
 
+void TraceBuilder::backward(EventRef forward, EventRef backward) {
+    const auto isRange = [this](EventRef event) {
+        return event.kind() == EventKind::Nvtx && event.row() < trace_->nvtx.size();
+    };
+    BackwardTable& table = trace_->backwards;
+    if (!isRange(forward) || !isRange(backward) || table.size() >= EventRef::maximumRow) return;
+    table.forward.push_back(forward.row());
+    table.backward.push_back(backward.row());
+}
+
 void TraceBuilder::nccl(EventRef range, const NcclRow& row) {
     if (range.kind() != EventKind::Nvtx || range.row() >= trace_->nvtx.size()) return;
     NcclTable& table = trace_->nccl;

@@ -106,6 +106,8 @@ class TraceBuilder {
     EventRef add(const typename Kind::Row& row);
     void eventRecord(const EventCallRow& row);
     void eventWait(const EventCallRow& row);
+    /// Says that of two operators, which are NVTX ranges, the second is the backward of the first.
+    void backward(EventRef forward, EventRef backward);
     /// Says that an NVTX range is a call of NCCL; at most once of each.
     void nccl(EventRef range, const NcclRow& row);
     /// The same, better known, of a row of `Trace::nccl`.

@@ -38,6 +38,7 @@ struct PartRows {
                 return firstMemcpy + row;
             case RowsOf::Nvtx:
                 return firstRange + row;
+            case RowsOf::Backwards:
             case RowsOf::StreamWaits:
                 break;
         }
@@ -127,7 +128,7 @@ template <class Table>
 constexpr bool isMadeAnew =
     std::is_same_v<Table, AllocationTable> || std::is_same_v<Table, EventCallTable> ||
     std::is_same_v<Table, StreamWaitTable> || std::is_same_v<Table, ProjectionTable> ||
-    std::is_same_v<Table, NcclTable>;
+    std::is_same_v<Table, NcclTable> || std::is_same_v<Table, BackwardTable>;
 
 /// Appends the tables of a trace, in the order in which `forEachTable` visits them.
 class TablesAppender {
@@ -258,6 +259,9 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
         nccl({EventKind::Nvtx, rows.firstRange + part.nccl.nvtx[row]},
              {rows.of(RowsOf::Strings, part.nccl.operation[row]), part.nccl.bytes[row],
               part.nccl.communicator[row], told(part.nccl.facts[row], rows, placement.clock)});
+    for (uint32_t row = 0; row < part.backwards.size(); ++row)
+        backward({EventKind::Nvtx, rows.firstRange + part.backwards.forward[row]},
+                 {EventKind::Nvtx, rows.firstRange + part.backwards.backward[row]});
     // Each wait gets a number, by which it finds its record again.
     const StreamWaitTable& waits = part.streamWaits;
     for (uint32_t row = 0; row < waits.size(); ++row) {

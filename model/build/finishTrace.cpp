@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "model/build/buildBackwards.h"
 #include "model/build/buildMemory.h"
 #include "model/build/buildNcclWaits.h"
 #include "model/build/buildNcclWork.h"
@@ -180,6 +181,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     const auto collectLanes = [&] { ofGpus = collectGpuLanes(trace, names, busy, stop); };
     runTasks(threads, {[&] {
                            buildWaits(trace);
+                           buildBackwards(trace, stop);
                            buildProjections(trace, stop);
                            if (stop.stop_requested()) return;
                            buildNcclWork(trace, stop);

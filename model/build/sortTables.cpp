@@ -86,6 +86,8 @@ void follow(Trace&, Kind, const RowOrder&, const std::stop_token&) {}
 void follow(Trace& trace, kinds::Nvtx, const RowOrder& order, const std::stop_token& stop) {
     renumber(trace.nccl.nvtx, order);
     sortBy(trace.nccl, trace.nccl.nvtx, stop);
+    renumber(trace.backwards.forward, order);
+    renumber(trace.backwards.backward, order);
 }
 
 void follow(Trace& trace, kinds::Memcpy, const RowOrder& order, const std::stop_token& stop) {

@@ -153,6 +153,11 @@ void TraceFileWriter::ranges() {
         if (const auto stack = ownStack(table, row))
             stacks.insert(s.nvtxRow = int64_t{row} + 1, s.callchainId = *stack);
     }
+    constexpr const auto& b = tables::backwards;
+    auto backwards = into(b);
+    for (uint32_t row = 0; row < trace_.backwards.size(); ++row)
+        backwards.insert(b.forwardRow = int64_t{trace_.backwards.forward[row]} + 1,
+                         b.backwardRow = int64_t{trace_.backwards.backward[row]} + 1);
     for (const auto& [key, number] : domains)
         rows.insert(t.start = 0, t.eventType = NvtxEventType::DomainName,
                     t.text = trace_.strings.at(key.second), t.textId = key.second,

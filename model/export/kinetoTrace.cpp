@@ -44,6 +44,7 @@ class Writer {
     void run() {
         writeHead();
         writeRanges();
+        writeBackwards();
         writeCalls();
         writeWork();
         writeWaits();
@@ -138,6 +139,26 @@ class Writer {
             event({category, call != noIndex ? R"("record_param_comms")" : text(nvtx.text[row]),
                    pid(), tid, range},
                   arguments);
+        }
+    }
+
+    /// Each pair is an arrow with a number of its own, from where the one operator begins to where
+    /// its backward does.
+    void writeBackwards() {
+        const NvtxTable& nvtx = trace_.nvtx;
+        const BackwardTable& backwards = trace_.backwards;
+        const auto end = [&](uint32_t pair, uint32_t row, std::string_view phase) {
+            line(fmt::format(R"({{"ph": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}, )"
+                             R"("cat": "fwdbwd", "name": "fwdbwd"{}}})",
+                             phase, pair + 1, pid(), trace_.threads[nvtx.thread[row]].tid,
+                             microseconds(nvtx.startNs[row]),
+                             phase == "f" ? R"(, "bp": "e")" : ""));
+        };
+        for (uint32_t pair = 0; pair < backwards.size() && isWanted_; ++pair) {
+            const uint32_t forward = backwards.forward[pair], backward = backwards.backward[pair];
+            if (!isOurs(nvtx.thread[forward]) || !isOurs(nvtx.thread[backward])) continue;
+            end(pair, forward, "s");
+            end(pair, backward, "f");
         }
     }
 

@@ -13,6 +13,7 @@
 #include "model/export/jsonText.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
+#include "model/trace/kinds/flows.h"
 #include "model/trace/kinds/ncclDetails.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/torchNames.h"
@@ -246,6 +247,8 @@ class Writer {
 
     /// Of the arrows from that call to its work; no number that a correlation can be.
     static uint64_t flowOf(EventRef call) { return uint64_t{1} << 32 | call.row(); }
+    /// Of the arrow from an operator to its backward, a row of `Trace::backwards`.
+    static uint64_t flowOfPair(uint32_t pair) { return uint64_t{2} << 32 | pair; }
 
     Shown shown(kinds::Kernel, uint32_t row, Arguments& arguments) {
         const LaunchConfig& config = trace_.launchConfigs[trace_.kernels.config[row]];
@@ -291,6 +294,7 @@ class Writer {
         if (trace_.nvtx.payload[row] != 0)
             arguments.add(domain == operatorDomain ? "Input Dims" : "payload",
                           payloadText(trace_, row));
+        for (const uint32_t pair : pairsOf(trace_, row)) arguments.flow(flowOfPair(pair));
         const std::string_view category = domain == annotationDomain ? "user_annotation"
                                           : domain == operatorDomain ? "cpu_op"
                                           : domain == pythonDomain   ? "python_function"

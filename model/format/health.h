@@ -187,6 +187,7 @@ enum class HealthCode : uint16_t {
     StreamOverlap,
     CoarseTimes,
     NotShown,
+    BackwardUnknown,
     // Of traces that were merged.
     ClocksAligned,
     ClocksNotAligned,
@@ -304,6 +305,7 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::StreamOverlap, "stream-overlap"},
     HealthCodeName{HealthCode::CoarseTimes, "coarse-times"},
     HealthCodeName{HealthCode::NotShown, "not-shown"},
+    HealthCodeName{HealthCode::BackwardUnknown, "backward-unknown"},
     HealthCodeName{HealthCode::ClocksAligned, "clocks-aligned"},
     HealthCodeName{HealthCode::ClocksNotAligned, "clocks-not-aligned"},
     HealthCodeName{HealthCode::ClocksContradicted, "clocks-contradicted"},

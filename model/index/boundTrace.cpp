@@ -97,6 +97,8 @@ size_t countOf(const Trace& trace, RowsOf of) {
             return trace.memcpys.size();
         case RowsOf::Nvtx:
             return trace.nvtx.size();
+        case RowsOf::Backwards:
+            return trace.backwards.size();
         case RowsOf::StreamWaits:
             return trace.streamWaits.size();
         case RowsOf::Stacks:

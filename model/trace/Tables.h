@@ -358,6 +358,20 @@ void forEachField(S& s, V&& visit) {
               s.isStackLent);
 }
 
+/// Which operator is the backward of which: the one went through the gradients of what the other
+/// had computed. Sorted by forward and then by backward, each pair once; an operator may have
+/// several, as of a backward that ran twice.
+struct BackwardTable {
+    Column<uint32_t> forward, backward;  ///< Rows of `NvtxTable`.
+    Column<uint32_t> byBackward;         ///< Rows in order of `backward`.
+    uint32_t size() const { return static_cast<uint32_t>(forward.size()); }
+};
+template <Of<BackwardTable> S, class V>
+void forEachField(S& s, V&& visit) {
+    visitEach(visit, rowOf(RowsOf::Nvtx, s.forward), rowOf(RowsOf::Nvtx, s.backward),
+              rowOf(RowsOf::Backwards, s.byBackward));
+}
+
 /// From the first start to the last end of the GPU work whose launching calls lie in an NVTX range.
 struct ProjectionTable {
     Column<int64_t> startNs, endNs;

@@ -131,6 +131,7 @@ class Trace : public TraceDescription {
     EventCallTable eventRecords, eventWaits;  ///< Empty in a finished trace.
     StreamWaitTable streamWaits;
     NvtxTable nvtx;
+    BackwardTable backwards;
     ProjectionTable projections;
     NcclTable nccl;
     std::vector<CounterSeries> counters;
@@ -186,7 +187,7 @@ void forEachTable(S& trace, V&& visit) {
     visitEach(visit, trace.kernels, trace.memcpys, trace.migrations, trace.memsets, trace.graphs,
               trace.memoryEvents, trace.memoryPools, trace.allocations, trace.pageFaults,
               trace.apiCalls, trace.stacks, trace.graphNodes, trace.cpuStates, trace.syncs,
-              trace.eventRecords, trace.eventWaits, trace.streamWaits, trace.nvtx,
+              trace.eventRecords, trace.eventWaits, trace.streamWaits, trace.nvtx, trace.backwards,
               trace.projections, trace.nccl);
 }
 

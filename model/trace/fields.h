@@ -24,6 +24,7 @@ enum class RowsOf : uint8_t {
     LaunchConfigs,
     Memcpys,
     Nvtx,
+    Backwards,
     StreamWaits,
     Stacks,
 };

@@ -149,6 +149,7 @@ class tst_Index : public QObject {
         QVERIFY(namesEveryMember<EventCallTable>());
         QVERIFY(namesEveryMember<StreamWaitTable>());
         QVERIFY(namesEveryMember<NvtxTable>());
+        QVERIFY(namesEveryMember<BackwardTable>());
         QVERIFY(namesEveryMember<ProjectionTable>());
         QVERIFY(namesEveryMember<NcclTable>());
         QVERIFY(namesEveryMember<LaunchLinks>());

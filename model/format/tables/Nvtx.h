@@ -63,6 +63,17 @@ struct NvtxStacks : TableOf<NvtxStacks> {
 };
 inline constexpr NvtxStacks nvtxStacks;
 
+struct Backwards : TableOf<Backwards> {
+    constexpr Backwards()
+        : TableOf("LANESCOPE_BACKWARDS",
+                  "an operator of PyTorch and the one that is its backward, which torch.profiler "
+                  "joined by an arrow, or that have one sequence number") {}
+
+    Integer<"forwardRow"> forwardRow{this, "rowid of the forward operator in NVTX_EVENTS"};
+    Integer<"backwardRow"> backwardRow{this, "rowid of the backward operator in NVTX_EVENTS"};
+};
+inline constexpr Backwards backwards;
+
 struct PayloadSchemas : TableOf<PayloadSchemas> {
     constexpr PayloadSchemas()
         : TableOf("NVTX_PAYLOAD_SCHEMAS", "a layout of payloads, as registered by the program") {}

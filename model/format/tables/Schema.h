@@ -13,7 +13,7 @@ class Database;
 inline constexpr int32_t traceApplicationId = 0x4c4e5343;
 /// `PRAGMA user_version`. Every version of the program opens the files of all earlier ones, and
 /// later ones as far as it knows them (FORMAT.md).
-inline constexpr int traceSchemaVersion = 7;
+inline constexpr int traceSchemaVersion = 8;
 
 /// Creates every table of a trace in an empty database and fills the `ENUM_*` tables.
 /// `model/format/FORMAT.md` says what each table and column means.

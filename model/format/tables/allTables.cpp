@@ -42,7 +42,7 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties,
      &processStates, &windows, &gaps, &clocks, &topology, &affinities, &linkPeaks, &counters,
      &counterSamples, &gpuProcesses, &samplingMoments, &stacks, &threadStates, &nvtxStacks,
-     &graphNodeStacks, &untimed,
+     &backwards, &graphNodeStacks, &untimed,
      // What numbers mean.
      &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes,
      &sharedMemoryLimits, &faultAccesses, &migrationCauses, &overheadTypes, &streamTypes,

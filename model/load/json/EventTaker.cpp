@@ -217,41 +217,6 @@ void EventTaker::keepSlice(JsonEventKind kind, Times times) {
     chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
 }
 
-void EventTaker::keepOperator(JsonSlice slice) {
-    // Longer ones tell nobody anything.
-    constexpr size_t longestShapes = 200;
-    const JsonValue* shapes = nullptr;
-    const JsonValue* operation = nullptr;
-    for (const Argument& each : arguments_) {
-        if (each.key == "Input Dims") shapes = &each.value;
-        if (each.key == "Collective name") operation = &each.value;
-        if (each.key == "Call stack") ++chunk_.tally.callStacks;
-    }
-    const auto saysSomething = [](std::string_view text) {
-        return text.find_first_of("0123456789") != std::string_view::npos;
-    };
-    if (shapes != nullptr && shapes->text.size() <= longestShapes && saysSomething(shapes->text))
-        slice.extra = chunk_.strings.add(*shapes);
-    auto& operators = chunk_.slices[static_cast<size_t>(JsonEventKind::Operator)];
-    operators.push_back(slice);
-    if (operation == nullptr) return;
-    JsonCollective said;
-    said.slice = operators.size() - 1;
-    said.operation = chunk_.strings.add(*operation);
-    said.datatype = textOf("dtype");
-    said.group = textOf(argument("Process Group Name") != nullptr ? "Process Group Name"
-                                                                  : "Process Group ID");
-    said.groupName = textOf("Process Group Description");
-    said.ranks = textOf("Process Group Ranks");
-    said.inElements = numberOr("In msg nelems", -1);
-    said.outElements = numberOr("Out msg nelems", -1);
-    said.groupSize = numberOr("Group size", -1);
-    said.sequence = numberOr("Seq", -1);
-    said.source = numberOr("Src Rank", -1);
-    said.destination = numberOr("Dst Rank", -1);
-    chunk_.collectives.push_back(said);
-}
-
 uint32_t EventTaker::launch() {
     JsonLaunch launch;
     launch.name = chunk_.strings.add(event_.name);
@@ -358,16 +323,6 @@ void EventTaker::keepEdge(char phase) {
     edge.id = chunk_.strings.add(event_.id);
     edge.phase = phase;
     chunk_.edges.push_back(edge);
-}
-
-void EventTaker::keepFlow() {
-    const std::string_view category = event_.category.text;
-    if (category == "fwdbwd" || category == "forward_backward" || category == "fwd_bwd")
-        ++chunk_.tally.forwardBackward;
-    else if (category.starts_with("async") || category == "ac2g")
-        ++chunk_.tally.flows;
-    else
-        ++chunk_.tally.otherFlows;
 }
 
 void EventTaker::keepName() {

@@ -45,11 +45,13 @@ class EventTaker {
     void keepComplete();
     void keepSlice(JsonEventKind kind, Times times);
     void keepOperator(JsonSlice slice);
+    void keepSequence(const JsonValue& number, const JsonValue* forwardThread);
     bool keepGpuWork(JsonEventKind kind, Times times);
     void keepMark();
     void keepMemory(int64_t timeNs);
     void keepCounters();
     void keepFlow();
+    void keepArrowEnd();
     void keepName();
     void keepEdge(char phase);
 

@@ -35,6 +35,8 @@ bool isPossible(int64_t startNs, int64_t durationNs) {
 JsonEvents::JsonEvents(TraceBuilder& builder)
     : edges(builder.memory()),
       gpuWork(builder.memory()),
+      arrowEnds(builder.memory()),
+      sequences(builder.memory()),
       builder_(builder),
       range_{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()} {
     for (Slices& slices : slices_) slices = Slices(builder.memory());
@@ -87,6 +89,10 @@ void JsonEvents::take(const ScannedChunk& chunk, uint64_t offset) {
         see(work.startNs, work.startNs + work.durationNs);
         return true;
     });
+    takeEach(chunk.arrowEnds, arrowEnds, [&](JsonArrowEnd& end) {
+        end.thread = ofThreads[end.thread];
+        return isPossible(end.timeNs, 0);
+    });
     takeNames(chunk);
     takeSamples(chunk, texts);
 }
@@ -103,6 +109,10 @@ void JsonEvents::takeSlices(const ScannedChunk& chunk, const Numbers& texts,
             *text = texts[*text];
         collectives.push_back(said);
     }
+    takeEach(chunk.sequences, sequences, [&](JsonSequence& said) {
+        said.slice += static_cast<uint32_t>(operatorsBefore);
+        return operatorsBefore < EventRef::maximumRow;
+    });
     for (size_t kind = 0; kind < slices_.size(); ++kind) {
         const bool hasText = kind == operators;
         const bool hasPlace = kind == static_cast<size_t>(JsonEventKind::GpuAnnotation);

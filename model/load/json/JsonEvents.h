@@ -16,7 +16,7 @@ namespace lanescope {
 
 /// The events of a whole file, before it is known when its clock began and whose they are: both may
 /// stand behind them. Texts are those of the trace. Takes 32 bytes a range or call, 48 a piece of
-/// GPU work, which lie where the trace does.
+/// GPU work, 24 an end of an arrow and 16 a sequence number, which lie where the trace does.
 class JsonEvents {
   public:
     explicit JsonEvents(TraceBuilder& builder);
@@ -48,6 +48,8 @@ class JsonEvents {
     BlockList<JsonEdge> edges;
     BlockList<JsonGpuWork> gpuWork;
     std::vector<JsonCollective> collectives;
+    BlockList<JsonArrowEnd> arrowEnds;
+    BlockList<JsonSequence> sequences;  ///< In the order of the slices.
     std::vector<Thread> threads;
     std::vector<JsonPlace> places;
     std::vector<JsonLaunch> launches;

@@ -22,6 +22,8 @@ class JsonIdentities {
 
     /// A thread of `JsonEvents::threads`.
     uint32_t thread(uint32_t number);
+    /// The same, if something of it was asked for before; else `noIndex`.
+    uint32_t knownThread(uint32_t number) const { return threads_[number]; }
     /// A thread for what is of no thread: work on that stream, as far as the file says.
     uint32_t threadOfPlace(uint32_t place);
     /// What the file calls so.

@@ -6,7 +6,6 @@ namespace lanescope {
 JsonTally& JsonTally::operator+=(const JsonTally& other) {
     events += other.events;
     flows += other.flows;
-    forwardBackward += other.forwardBackward;
     otherFlows += other.otherFlows;
     overheads += other.overheads;
     overheadNs += other.overheadNs;

@@ -58,6 +58,26 @@ struct JsonEdge {
     char phase = 0;   ///< 'B', 'E', 'b', 'e'.
 };
 
+/// One end of an arrow from an operator to the one that is its backward.
+struct JsonArrowEnd {
+    /// As `phase`: which end it is does not stand in the file, nor that it is one of these arrows;
+    /// its number means one arrow in all of the file, and not in its process only.
+    static constexpr char either = 'x';
+
+    int64_t timeNs = 0;
+    uint64_t id = 0;  ///< That joins the ends.
+    uint32_t thread = 0;
+    char phase = 0;  ///< 's' at the operator, 'f' at its backward.
+};
+
+/// What an operator says of the graph of gradients: numbers count up in each thread, and a backward
+/// has the number of its forward.
+struct JsonSequence {
+    int64_t sequence = 0;
+    uint32_t slice = 0;          ///< Which slice the operator is.
+    uint32_t forwardThread = 0;  ///< Where its forward ran, as the file counts; 0: it is none.
+};
+
 /// Work on a GPU, or waiting for it.
 struct JsonGpuWork {
     int64_t startNs = 0, durationNs = 0;
@@ -126,9 +146,8 @@ struct JsonCollective {
 
 /// What is counted and not kept.
 struct JsonTally {
-    int64_t events = 0;           ///< Of any kind.
-    int64_t flows = 0;            ///< Ends of arrows from calls to work, which correlations tell.
-    int64_t forwardBackward = 0;  ///< Arrows from an operator to the one that is its backward.
+    int64_t events = 0;  ///< Of any kind.
+    int64_t flows = 0;   ///< Ends of arrows from calls to work, which correlations tell.
     int64_t otherFlows = 0;
     int64_t overheads = 0, overheadNs = 0;
     int64_t callStacks = 0;  ///< Operators with one.
@@ -163,6 +182,8 @@ struct ScannedChunk {
     std::vector<JsonCounter> counters;
     std::vector<JsonSample> samples;
     std::vector<JsonCollective> collectives;
+    std::vector<JsonArrowEnd> arrowEnds;
+    std::vector<JsonSequence> sequences;
     std::vector<std::pair<uint64_t, uint64_t>> damage;  ///< Begin and end of each, in the piece.
     JsonTally tally;
 };

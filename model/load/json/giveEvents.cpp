@@ -9,7 +9,7 @@ void giveEvents(JsonGiving& giving, JsonFindings& findings,
     giveGpuWork(giving);
     giveCalls(giving);
     if (!isWanted(0.3)) return;
-    giveRanges(giving);
+    giveRanges(giving, findings);
     if (!isWanted(0.9)) return;
     giveEdges(giving, findings);
     giveCounters(giving);

@@ -39,6 +39,8 @@ void giveOperators(JsonGiving& giving) {
     const StringIndex domain = giving.builder.intern(operatorDomain);
     const auto& collectives = giving.events.collectives;
     auto next = collectives.begin();
+    auto& sequences = giving.events.sequences;
+    size_t nextSequence = 0;
     uint64_t number = 0;
     giving.events.slices(JsonEventKind::Operator).consume([&](const JsonSlice& slice) {
         kinds::Nvtx::Row row =
@@ -50,6 +52,9 @@ void giveOperators(JsonGiving& giving) {
             if (call.operation != 0 && range.isValid()) giving.builder.nccl(range, call);
             ++next;
         }
+        for (; nextSequence < sequences.size() && sequences[nextSequence].slice == number;
+             ++nextSequence)
+            sequences[nextSequence].slice = range.isValid() ? range.row() : noIndex;
         ++number;
     });
 }
@@ -115,9 +120,12 @@ void giveCalls(JsonGiving& giving) {
         });
 }
 
-void giveRanges(JsonGiving& giving) {
+void giveRanges(JsonGiving& giving, JsonFindings& findings) {
     givePlain(giving, JsonEventKind::Annotation, annotationDomain);
+    const NvtxTable& ranges = giving.builder.trace().nvtx;
+    const uint32_t firstOperator = ranges.size();
     giveOperators(giving);
+    giveBackwards(giving, findings, firstOperator, ranges.size());
     givePlain(giving, JsonEventKind::Python, pythonDomain);
     giving.events.slices(JsonEventKind::Other).consume([&](const JsonSlice& slice) {
         giving.builder.add<kinds::Nvtx>(

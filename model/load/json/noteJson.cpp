@@ -70,6 +70,21 @@ void noteFit(const JsonFindings& findings, Notes& notes) {
                               "before the profiler began, or by a CUDA graph.",
                               formatCount(findings.workWithoutCall)),
                   findings.workWithoutCall);
+    if (findings.arrowEndsLeft > 0)
+        notes.add(
+            Severity::Info, HealthCode::BackwardUnknown,
+            fmt::format("{} ends of arrows between an operator and its backward have no other "
+                        "end, several of them, or no operator around them; they join "
+                        "nothing.",
+                        formatCount(findings.arrowEndsLeft)),
+            findings.arrowEndsLeft);
+    if (findings.backwardsAlone > 0)
+        notes.add(Severity::Info, HealthCode::BackwardUnknown,
+                  fmt::format("{} operators are the backward of others that are not known: these "
+                              "ran before the profiler began, or their numbers are those of "
+                              "several threads.",
+                              formatCount(findings.backwardsAlone)),
+                  findings.backwardsAlone);
     if (findings.overlaps > 0)
         notes.add(
             Severity::Info, HealthCode::StreamOverlap,
@@ -99,7 +114,6 @@ void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& gi
         notes.add(Severity::Info, HealthCode::CoarseTimes,
                   "All times of the file are whole microseconds: what takes less is shown as 0 or "
                   "1 \u00b5s.");
-    notes.notShown(tally.forwardBackward / 2, "arrows from an operator to its backward");
     notes.notShown(tally.callStacks, "call stacks of operators");
     notes.notShown(tally.otherFlows, "ends of arrows between events");
     notes.notShown(tally.unknown, "events of a kind that this program does not know");

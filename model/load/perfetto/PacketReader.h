@@ -52,7 +52,7 @@ class PacketReader {
         std::string_view name, category, phase, id;
         int64_t durationNs = 0;
         bool isLegacy = false, isEmpty = true;
-        uint64_t flow = 0;
+        uint64_t flow = 0;  ///< The first of `flows_`; 0 if there is none.
         double counterValue = 0;
         bool hasCounterValue = false;
     };
@@ -67,6 +67,7 @@ class PacketReader {
     void keepTyped(Event& event);
     void keepLegacy(Event& event);
     SliceJoiner::Place keepSlice(const Event& event, std::string_view phase);
+    void keepArrowEnds(const JsonSlice& slice);
     void keepCounter(uint32_t track, int64_t timeNs, double value);
     void takeRenderStage(std::string_view message, PacketSequence& sequence, int64_t timeNs);
     void takeGpuCounters(std::string_view message, int64_t timeNs);
@@ -88,7 +89,8 @@ class PacketReader {
     std::unique_ptr<ScannedChunk> chunk_;
     std::unique_ptr<EventTaker> taker_;
     std::unique_ptr<KeptTexts> texts_;
-    Arguments arguments_;  ///< Of the event, kept to be filled again.
+    Arguments arguments_;          ///< Of the event, kept to be filled again.
+    std::vector<uint64_t> flows_;  ///< The same.
     std::map<uint32_t, std::pair<std::string_view, std::string_view>> places_;  ///< Of tracks.
     size_t count_ = 0;
 
@@ -96,7 +98,7 @@ class PacketReader {
     PerfettoTracks tracks_;
     PerfettoClocks clocks_;
     SliceJoiner joiner_;
-    MixedMap<uint64_t, uint32_t> flows_;
+    MixedMap<uint64_t, uint32_t> flowNumbers_;
     std::map<std::pair<uint64_t, uint64_t>, std::string> gpuCounterNames_;
     std::map<uint64_t, int64_t> gpusOfDescriptors_;
     TopLevelFacts facts_;

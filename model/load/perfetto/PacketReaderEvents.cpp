@@ -64,10 +64,10 @@ uint32_t PacketReader::flowNumber(uint64_t flow) {
     constexpr size_t mostFlows = size_t{1} << 24;
     // Apart from numbers that the program's own correlations have.
     constexpr uint32_t first = 0x80000000u;
-    const auto found = flows_.find(flow);
-    if (found != flows_.end()) return found->second;
-    if (flows_.size() >= mostFlows) return 0;
-    return flows_[flow] = first + static_cast<uint32_t>(flows_.size());
+    const auto found = flowNumbers_.find(flow);
+    if (found != flowNumbers_.end()) return found->second;
+    if (flowNumbers_.size() >= mostFlows) return 0;
+    return flowNumbers_[flow] = first + static_cast<uint32_t>(flowNumbers_.size());
 }
 
 void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence, Event& event) {
@@ -106,19 +106,14 @@ void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence,
             event.hasCounterValue = true;
             break;
         case 36:
-        case 47:
-            ProtoCursor::forEachNumber(
-                field, field.number == 36 ? ProtoField::Wire::Varint : ProtoField::Wire::Fixed64,
-                [&event](uint64_t flow) {
-                    if (event.flow == 0) event.flow = flow;
-                });
-            break;
         case 42:
+        case 47:
         case 48:
             ProtoCursor::forEachNumber(
-                field, field.number == 42 ? ProtoField::Wire::Varint : ProtoField::Wire::Fixed64,
-                [&event](uint64_t flow) {
+                field, field.number < 47 ? ProtoField::Wire::Varint : ProtoField::Wire::Fixed64,
+                [this, &event](uint64_t flow) {
                     if (event.flow == 0) event.flow = flow;
+                    flows_.push_back(flow);
                 });
             break;
         case 4:
@@ -172,6 +167,7 @@ void PacketReader::takeLegacy(std::string_view message, PacketSequence& sequence
 void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequence,
                                   std::optional<int64_t> timeNs) {
     arguments_.clear();
+    flows_.clear();
     Event event;
     std::vector<uint64_t> counters = sequence.extraCounters, reals = sequence.extraRealCounters;
     std::vector<double> values, realValues;
@@ -379,6 +375,12 @@ EventTaker::Event PacketReader::placed(const Event& event, std::string_view phas
     return taken;
 }
 
+/// What joins operators joins one with its backward.
+void PacketReader::keepArrowEnds(const JsonSlice& slice) {
+    for (const uint64_t flow : flows_)
+        chunk_->arrowEnds.push_back({slice.startNs, flow, slice.thread, JsonArrowEnd::either});
+}
+
 SliceJoiner::Place PacketReader::keepSlice(const Event& said, std::string_view phase) {
     Event event = said;
     completeArguments(event);
@@ -388,6 +390,9 @@ SliceJoiner::Place PacketReader::keepSlice(const Event& said, std::string_view p
     for (size_t kind = 0; kind < before.size(); ++kind) before[kind] = chunk_->slices[kind].size();
     const size_t workBefore = chunk_->gpuWork.size();
     taker_->take(taken, arguments_);
+    constexpr auto operators = static_cast<size_t>(JsonEventKind::Operator);
+    if (chunk_->slices[operators].size() > before[operators])
+        keepArrowEnds(chunk_->slices[operators].back());
     SliceJoiner::Place place;
     place.index = SliceJoiner::Place::nowhere;
     if (chunk_->gpuWork.size() > workBefore) {

@@ -5,6 +5,7 @@
 
 #include "model/format/GlobalId.h"
 #include "model/format/tables/Nvtx.h"
+#include "model/load/sqlite/BackwardRows.h"
 #include "model/load/sqlite/NcclCalls.h"
 #include "model/load/sqlite/NcclPlugin.h"
 #include "model/load/sqlite/NvtxNames.h"
@@ -50,6 +51,7 @@ class NvtxReader {
           names_(directory.strings),
           calls_(context.builder().memory()),
           stacks_(context.builder().memory()),
+          backwards_(context.builder().memory()),
           reader_(context, t,
                   {t.start, t.end, t.eventType, t.globalTid, t.text, t.textId, t.domainId,
                    t.category, t.color, t.jsonText, t.jsonTextId, t.uint64Value, t.int64Value,
@@ -64,7 +66,10 @@ class NvtxReader {
         plugin.read(context_, directory_, communicators);
         constexpr const auto& s = tables::nvtxStacks;
         stacks_.read(context_, directory_, s, s.nvtxRow, "Python stacks of NVTX ranges");
+        backwards_.read(context_);
+        areRowsNamed_ = !stacks_.isEmpty() || calls_.isListed() || !backwards_.isEmpty();
         while (reader_.next()) readRow();
+        backwards_.give(context_.builder());
         context_.builder().nameNvtx(names_.domainNames(), names_.categoryNames());
         if (!calls_.isListed()) NcclCalls::addByName(context_.builder());
         plugin.join(context_.builder());
@@ -112,8 +117,7 @@ class NvtxReader {
         const uint32_t thread =
             globalTid ? identities_.thread(*globalTid) : identities_.unnamedThread();
         if (thread == noIndex) return reader_.skipRow();
-        const int64_t row =
-            stacks_.isEmpty() && !calls_.isListed() ? -1 : reader_.integerOr(rowNumber, -1);
+        const int64_t row = areRowsNamed_ ? reader_.integerOr(rowNumber, -1) : -1;
         const EventRef range = context_.builder().add<kinds::Nvtx>(
             {.startNs = *startNs,
              .endNs = endNs,
@@ -127,6 +131,7 @@ class NvtxReader {
              .payload = payload(),
              .stack = stacks_.of(row)});
         if (calls_.isListed()) calls_.addListed(row, range, context_.builder());
+        backwards_.see(row, range);
     }
 
     StringIndex payload() {
@@ -153,6 +158,8 @@ class NvtxReader {
     NvtxNames names_;
     NcclCalls calls_;
     StacksOfRows stacks_;
+    BackwardRows backwards_;
+    bool areRowsNamed_ = false;  ///< Whether another table names rows of this one.
     TableReader<tables::NvtxEvents> reader_;
     int64_t rangeCount_ = 0;
 };

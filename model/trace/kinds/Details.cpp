@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "model/trace/kinds/flows.h"
 #include "model/trace/kinds/ncclDetails.h"
 #include "model/trace/kinds/openRanges.h"
 #include "model/trace/rangeDomains.h"
@@ -114,12 +115,28 @@ void Details::addNcclCall(uint32_t call) {
         add(std::move(line.name), std::move(line.value));
 }
 
+void Details::addBackward(uint32_t nvtx) {
+    const auto addOthers = [this](const char* name, const std::vector<EventRef>& others) {
+        if (others.empty()) return;
+        const EventRef other = others.front();
+        const Thread& thread = trace_.threads[trace_.nvtx.thread[other.row()]];
+        std::string text = fmt::format(
+            "{} at {} on {}", trace_.nameOf(other), exactSeconds(trace_.rangeOf(other).startNs),
+            thread.name.empty() ? fmt::format("TID {}", thread.tid) : thread.name);
+        if (others.size() > 1) text += fmt::format(", and {} more", others.size() - 1);
+        add(name, std::move(text));
+    };
+    addOthers("Forward", forwardOf(trace_, {EventKind::Nvtx, nvtx}));
+    addOthers("Backward", backwardOf(trace_, {EventKind::Nvtx, nvtx}));
+}
+
 void Details::addRange(uint32_t nvtx) {
     const NvtxTable& table = trace_.nvtx;
     add("Domain", std::string(trace_.strings.at(table.domain[nvtx])));
     add("Category", std::string(trace_.strings.at(table.category[nvtx])));
     addNcclCall(ncclCallOfRange(trace_, nvtx));
     add("Payload", payloadText(trace_, nvtx));
+    addBackward(nvtx);
     addStack(table.stack[nvtx], table.isStackLent[nvtx] != 0);
 }
 

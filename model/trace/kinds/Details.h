@@ -39,6 +39,8 @@ class Details {
     void addBandwidth(int64_t bytes);
     /// What NCCL said of the call, a row of `Trace::nccl`; nothing for `noIndex`.
     void addNcclCall(uint32_t call);
+    /// The operators whose backward a range of `Trace::nvtx` is, and those that are its backward.
+    void addBackward(uint32_t nvtx);
     /// What a range of `Trace::nvtx` has beside its name and times.
     void addRange(uint32_t nvtx);
 

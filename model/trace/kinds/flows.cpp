@@ -131,6 +131,37 @@ void sortByStart(const Trace& trace, std::vector<EventRef>& events) {
     });
 }
 
+bool isRange(EventRef event) {
+    return event.kind() == EventKind::Nvtx || event.kind() == EventKind::Projection;
+}
+
+/// The row of `NvtxTable` that an event is, or that it shows on the GPU; `noIndex` for others.
+uint32_t rangeRowOf(const Trace& trace, EventRef event) {
+    if (event.kind() == EventKind::Nvtx) return event.row();
+    if (event.kind() != EventKind::Projection || event.row() >= trace.projections.size())
+        return noIndex;
+    return trace.projections.nvtx[event.row()];
+}
+
+/// The places at which a range stands at the end of pairs that `keyAt` gives, which is in order.
+template <class KeyAt>
+std::pair<uint32_t, uint32_t> placesOf(const Trace& trace, uint32_t nvtx, const KeyAt& keyAt) {
+    if (nvtx == noIndex) return {0, 0};
+    const auto keyOf = [&keyAt](uint32_t place) { return int64_t{keyAt(place)}; };
+    return rowsBetween(trace.backwards.size(), keyOf, int64_t{nvtx} - 1, int64_t{nvtx});
+}
+
+std::pair<uint32_t, uint32_t> placesAsForward(const Trace& trace, uint32_t nvtx) {
+    return placesOf(trace, nvtx, [&](uint32_t pair) { return trace.backwards.forward[pair]; });
+}
+
+/// In `byBackward`.
+std::pair<uint32_t, uint32_t> placesAsBackward(const Trace& trace, uint32_t nvtx) {
+    const BackwardTable& table = trace.backwards;
+    return placesOf(trace, nvtx,
+                    [&table](uint32_t place) { return table.backward[table.byBackward[place]]; });
+}
+
 }  // namespace
 
 std::vector<EventRef> awaitedWork(const Trace& trace, EventRef work) {
@@ -181,7 +212,35 @@ std::vector<EventRef> waitingWork(const Trace& trace, EventRef work) {
     return waiting;
 }
 
+std::vector<EventRef> forwardOf(const Trace& trace, EventRef range) {
+    std::vector<EventRef> found;
+    const BackwardTable& table = trace.backwards;
+    const auto [first, last] = placesAsBackward(trace, rangeRowOf(trace, range));
+    for (uint32_t place = first; place < last; ++place)
+        found.emplace_back(EventKind::Nvtx, table.forward[table.byBackward[place]]);
+    return found;
+}
+
+std::vector<EventRef> backwardOf(const Trace& trace, EventRef range) {
+    std::vector<EventRef> found;
+    const auto [first, last] = placesAsForward(trace, rangeRowOf(trace, range));
+    for (uint32_t pair = first; pair < last; ++pair)
+        found.emplace_back(EventKind::Nvtx, trace.backwards.backward[pair]);
+    return found;
+}
+
+std::vector<uint32_t> pairsOf(const Trace& trace, uint32_t nvtx) {
+    std::vector<uint32_t> pairs;
+    const auto [first, last] = placesAsForward(trace, nvtx);
+    for (uint32_t pair = first; pair < last; ++pair) pairs.push_back(pair);
+    const auto [from, to] = placesAsBackward(trace, nvtx);
+    for (uint32_t place = from; place < to; ++place)
+        pairs.push_back(trace.backwards.byBackward[place]);
+    return pairs;
+}
+
 std::vector<EventRef> causesOf(const Trace& trace, EventRef event) {
+    if (isRange(event)) return forwardOf(trace, event);
     std::vector<EventRef> causes = awaitedWork(trace, event);
     if (const EventRef call = trace.launchingCall(event); call.isValid())
         causes.insert(causes.begin(), call);
@@ -189,6 +248,7 @@ std::vector<EventRef> causesOf(const Trace& trace, EventRef event) {
 }
 
 std::vector<EventRef> causedBy(const Trace& trace, EventRef event) {
+    if (isRange(event)) return backwardOf(trace, event);
     return event.kind() == EventKind::Api ? trace.launchedWork(event) : waitingWork(trace, event);
 }
 

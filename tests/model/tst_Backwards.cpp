@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <map>
+#include <random>
+#include <set>
+
+#include "model/load/json/ArrowEnds.h"
+#include "model/trace/kinds/eventFacts.h"
+#include "tests/support/runTest.h"
+#include "tests/support/torchBackward.h"
+
+using namespace lanescope;
+using namespace lanescope::torchTrace;
+
+namespace {
+
+using Names = std::vector<std::string>;
+const Names bothPairs{"aten::mm > MmBackward0", "aten::relu > ReluBackward0"};
+
+int64_t unknownIn(const Trace& trace) {
+    int64_t count = 0;
+    for (const HealthNote& note : trace.health)
+        if (note.code == HealthCode::BackwardUnknown) count += note.count.value_or(0);
+    return count;
+}
+
+}  // namespace
+
+class tst_Backwards : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void arrowsJoinOperators();
+    void namesOfOlderVersionsAreTheSame();
+    void numbersJoinWhereNoArrowDoes();
+    void arrowsComeBeforeNumbers();
+    void processesCountForThemselves();
+    void idsMayComeAgain();
+    void whatHasNoOtherEndIsCounted();
+    void severalOfOneIdJoinNothing();
+    void theSameArrowTwiceIsOne();
+    void wholeMicrosecondsAreNoRiddle();
+    void aBackwardThatRanTwiceHasOneForward();
+    void theLastOfANumberMadeIt();
+    void threadsThatCountAlikeAreNotGuessed();
+    void whatCausedWhatFollowsThem();
+    void operatorsAreFoundAsAPlainLoopFindsThem();
+    void manyOnOneMomentTakeNoTime();
+};
+
+void tst_Backwards::arrowsJoinOperators() {
+    const TracePtr trace = loaded(traceOf(with(forwardAndBackward(), arrowsOf())));
+    QCOMPARE(pairNames(*trace), bothPairs);
+    QCOMPARE(unknownIn(*trace), int64_t{0});
+    QVERIFY(!hasNote(*trace, HealthCode::NotShown));
+    QVERIFY(pairNames(*loaded(traceOf(forwardAndBackward()))).empty());
+}
+
+void tst_Backwards::namesOfOlderVersionsAreTheSame() {
+    for (const char* category : {"forward_backward", "fwd_bwd"}) {
+        const Names arrow{arrowEnd("s", 7, "9", "9", "105.250", category),
+                          arrowEnd("f", 7, "9", "91", "232.250", category)};
+        QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward(), arrow)))),
+                 Names{"aten::mm > MmBackward0"});
+    }
+}
+
+void tst_Backwards::numbersJoinWhereNoArrowDoes() {
+    const TracePtr trace = loaded(traceOf(forwardAndBackward("9", true)));
+    QCOMPARE(pairNames(*trace), bothPairs);
+    QCOMPARE(unknownIn(*trace), int64_t{0});
+}
+
+void tst_Backwards::arrowsComeBeforeNumbers() {
+    const Names arrow{arrowEnd("s", 7, "9", "9", "140.250"),
+                      arrowEnd("f", 7, "9", "91", "232.250")};
+    QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), arrow)))),
+             Names{"aten::relu > MmBackward0"});
+    // Of the process that has arrows only.
+    const Names events =
+        with(with(forwardAndBackward("9", true), arrow), forwardAndBackward("8", true));
+    QCOMPARE(pairNames(*loaded(traceOf(events))).size(), size_t{3});
+}
+
+void tst_Backwards::processesCountForThemselves() {
+    const Names events = with(with(forwardAndBackward("9"), arrowsOf("9")),
+                              with(forwardAndBackward("8"), arrowsOf("8")));
+    const TracePtr trace = loaded(traceOf(events));
+    QCOMPARE(trace->backwards.size(), 4u);
+    for (uint32_t pair = 0; pair < trace->backwards.size(); ++pair)
+        QCOMPARE(trace->threads[trace->nvtx.thread[trace->backwards.forward[pair]]].process,
+                 trace->threads[trace->nvtx.thread[trace->backwards.backward[pair]]].process);
+    const TracePtr numbered =
+        loaded(traceOf(with(forwardAndBackward("9", true), forwardAndBackward("8", true))));
+    QCOMPARE(numbered->backwards.size(), 4u);
+    QCOMPARE(unknownIn(*numbered), int64_t{0});
+}
+
+void tst_Backwards::idsMayComeAgain() {
+    Names events;
+    for (const char* hundreds : {"1", "2", "3"}) {
+        const std::string at(hundreds);
+        events.push_back(slice("cpu_op", "forward" + at, "9", "9", at + "00.5", "10"));
+        events.push_back(slice("cpu_op", "backward" + at, "9", "9", at + "50.5", "10"));
+        events.push_back(arrowEnd("f", 1, "9", "9", at + "50.5"));
+        events.push_back(arrowEnd("s", 1, "9", "9", at + "00.5"));
+    }
+    QCOMPARE(pairNames(*loaded(traceOf(events))),
+             (Names{"forward1 > backward1", "forward2 > backward2", "forward3 > backward3"}));
+}
+
+void tst_Backwards::whatHasNoOtherEndIsCounted() {
+    const Names ends{arrowEnd("s", 11, "9", "9", "105.250"),    // no other end
+                     arrowEnd("f", 12, "9", "91", "232.250"),   // no other end
+                     arrowEnd("s", 13, "9", "9", "900.000"),    // in no operator
+                     arrowEnd("f", 13, "9", "91", "232.250"),   //
+                     arrowEnd("s", 14, "9", "777", "105.250"),  // a thread without events
+                     arrowEnd("s", 15, "9", "9", "105.250"),    // to itself
+                     arrowEnd("f", 15, "9", "9", "105.250"),    //
+                     arrowEnd("f", 16, "9", "9", "105.250"),    // back in time
+                     arrowEnd("s", 16, "9", "91", "232.250")};
+    const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), ends)));
+    QCOMPARE(pairNames(*trace), bothPairs);
+    QCOMPARE(unknownIn(*trace), int64_t{9});
+    QVERIFY(sentenceOf(*trace, HealthCode::BackwardUnknown).starts_with("9 ends of arrows"));
+    for (const Thread& thread : trace->threads) QVERIFY(thread.tid != 777);
+    // Of numbers: a forward that ran before the profiler began.
+    const TracePtr alone = loaded(traceOf(
+        {slice("cpu_op", "MulBackward0", "9", "91", "10.5", "5", sequence(3, 1)),
+         slice("cpu_op", "aten::mul", "9", "9", "20.5", "5", sequence(3))}));  // later than it
+    QVERIFY(pairNames(*alone).empty());
+    QVERIFY(sentenceOf(*alone, HealthCode::BackwardUnknown).starts_with("1 operators"));
+    for (const char* broken : {R"({"ph": "s", "cat": "fwdbwd"})",
+                               R"({"ph": "f", "cat": "fwdbwd", "id": {"a": 1}, "ts": 1e30})",
+                               R"({"ph": "s", "cat": "fwdbwd", "id": null, "ts": 105.25})"})
+        QVERIFY(pairNames(*loaded(traceOf(with(forwardAndBackward(), {broken})))).empty());
+}
+
+void tst_Backwards::severalOfOneIdJoinNothing() {
+    const Names more{arrowEnd("s", 1, "9", "9", "105.250"), arrowEnd("f", 1, "9", "91", "232.250")};
+    const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), more)));
+    QCOMPARE(pairNames(*trace), Names{"aten::mm > MmBackward0"});
+    QCOMPARE(unknownIn(*trace), int64_t{4});
+}
+
+void tst_Backwards::theSameArrowTwiceIsOne() {
+    const TracePtr trace =
+        loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), arrowsOf())));
+    QCOMPARE(pairNames(*trace), bothPairs);
+    QCOMPARE(unknownIn(*trace), int64_t{0});
+}
+
+/// What begins in the microsecond of the operator is taken for no other.
+void tst_Backwards::wholeMicrosecondsAreNoRiddle() {
+    const TracePtr trace = loaded(
+        traceOf({slice("cpu_op", "aten::conv2d", "9", "9", "100", "30", sequence(4)),
+                 slice("cpu_op", "aten::_convolution", "9", "9", "100", "20", sequence(4)),
+                 slice("cpu_op", "aten::empty", "9", "9", "100", "1"),
+                 slice("cpu_op", "evaluate", "9", "91", "200", "30", sequence(4, 1)),
+                 slice("cpu_op", "ConvolutionBackward0", "9", "91", "200", "20", sequence(4, 1)),
+                 slice("cpu_op", "aten::zeros", "9", "91", "200", "1"),
+                 arrowEnd("s", 1, "9", "9", "100"), arrowEnd("f", 1, "9", "91", "200")}));
+    QCOMPARE(pairNames(*trace), Names{"aten::_convolution > ConvolutionBackward0"});
+}
+
+void tst_Backwards::aBackwardThatRanTwiceHasOneForward() {
+    const TracePtr trace =
+        loaded(traceOf({slice("cpu_op", "aten::mul", "9", "9", "10.5", "5", sequence(3)),
+                        slice("cpu_op", "first", "9", "91", "100.5", "9", sequence(3, 1)),
+                        slice("cpu_op", "MulBackward0", "9", "91", "101.5", "5", sequence(3, 1)),
+                        slice("cpu_op", "second", "9", "91", "200.5", "9", sequence(3, 1)),
+                        slice("cpu_op", "MulBackward0", "9", "91", "201.5", "5", sequence(3, 1))}));
+    QCOMPARE(pairNames(*trace), (Names{"aten::mul > MulBackward0", "aten::mul > MulBackward0"}));
+    const EventRef forward(EventKind::Nvtx, rangeCalled(*trace, "aten::mul"));
+    QCOMPARE(backwardOf(*trace, forward).size(), size_t{2});
+    for (const EventRef each : backwardOf(*trace, forward))
+        QCOMPARE(forwardOf(*trace, each), std::vector<EventRef>{forward});
+}
+
+/// Without gradients operators all say the number that the next node will have.
+void tst_Backwards::theLastOfANumberMadeIt() {
+    const TracePtr trace =
+        loaded(traceOf({slice("cpu_op", "aten::zero_", "9", "9", "10.5", "5", sequence(8)),
+                        slice("cpu_op", "aten::addmm", "9", "9", "20.5", "5", sequence(8)),
+                        slice("cpu_op", "AddmmBackward0", "9", "91", "40.5", "5", sequence(8, 1)),
+                        slice("cpu_op", "aten::add_", "9", "9", "50.5", "5", sequence(8))}));
+    QCOMPARE(pairNames(*trace), Names{"aten::addmm > AddmmBackward0"});
+}
+
+void tst_Backwards::threadsThatCountAlikeAreNotGuessed() {
+    Names events;
+    const auto add = [&](const char* name, const char* thread, int us, int number, int forward) {
+        events.push_back(slice("cpu_op", name, "9", thread, std::to_string(us) + ".5", "1",
+                               sequence(number, forward)));
+    };
+    for (int number = 0; number < 10; ++number) {
+        add("one", "1", 10 + 2 * number, number, 0);
+        // The other thread shares four of the ten numbers.
+        if (number < 4) add("other", "2", 10 + 2 * number, number, 0);
+        add("backward", "3", 100 + 2 * number, number, 7);
+    }
+    const TracePtr clear = loaded(traceOf(events));
+    QCOMPARE(pairNames(*clear), Names(10, "one > backward"));
+    for (int number = 4; number < 8; ++number) add("other", "2", 10 + 2 * number, number, 0);
+    const TracePtr unclear = loaded(traceOf(events));
+    QVERIFY(pairNames(*unclear).empty());
+    QCOMPARE(unknownIn(*unclear), int64_t{10});
+}
+
+void tst_Backwards::whatCausedWhatFollowsThem() {
+    const TracePtr trace = loaded(traceOf(with(forwardAndBackward(), arrowsOf())));
+    const EventRef forward(EventKind::Nvtx, rangeCalled(*trace, "aten::mm"));
+    const EventRef backward(EventKind::Nvtx, rangeCalled(*trace, "MmBackward0"));
+    QCOMPARE(causedBy(*trace, forward), std::vector<EventRef>{backward});
+    QCOMPARE(causesOf(*trace, backward), std::vector<EventRef>{forward});
+    QVERIFY(causesOf(*trace, forward).empty() && causedBy(*trace, backward).empty());
+    QVERIFY(causedBy(*trace, {EventKind::Nvtx, trace->nvtx.size() + 5}).empty());
+    QVERIFY(causedBy(*trace, {EventKind::Projection, 1000}).empty());
+    const auto valueOf = [&](EventRef event, std::string_view name) {
+        for (const Property& line : describe(*trace, event))
+            if (line.name == name) return line.value;
+        return std::string();
+    };
+    QCOMPARE(valueOf(forward, "Backward"), std::string("MmBackward0 at 0.000132000 s on TID 91"));
+    QCOMPARE(valueOf(backward, "Forward"), std::string("aten::mm at 0.000005000 s on TID 9"));
+    QVERIFY(valueOf(forward, "Forward").empty() && valueOf(backward, "Backward").empty());
+    // As it is on the GPU it knows the same.
+    for (uint32_t row = 0; row < trace->projections.size(); ++row) {
+        const EventRef shown(EventKind::Projection, row);
+        if (trace->projections.nvtx[row] != forward.row()) continue;
+        QCOMPARE(causedBy(*trace, shown), std::vector<EventRef>{backward});
+        QCOMPARE(valueOf(shown, "Backward"), valueOf(forward, "Backward"));
+    }
+}
+
+void tst_Backwards::operatorsAreFoundAsAPlainLoopFindsThem() {
+    std::mt19937 random(7);
+    const auto upTo = [&random](int most) { return static_cast<int>(random() % unsigned(most)); };
+    for (int round = 0; round < 200; ++round) {
+        LargeVector<ArrowOperator> operators;
+        // In each other, as operators of a thread are.
+        for (uint32_t thread = 0; thread < 3; ++thread) {
+            std::vector<int64_t> open;
+            int64_t at = 0;
+            for (int each = 0; each < 12; ++each) {
+                at += upTo(4);
+                while (!open.empty() && open.back() < at) open.pop_back();
+                const int64_t most = open.empty() ? at + 20 : open.back();
+                const int64_t end = at + (most > at ? upTo(int(most - at) + 1) : 0);
+                operators.push_back({at, end, thread, uint32_t(operators.size()),
+                                     static_cast<OperatorRole>(upTo(3))});
+                open.push_back(end);
+            }
+        }
+        const auto order = [](const ArrowOperator& a, const ArrowOperator& b) {
+            return std::tuple(a.thread, a.startNs, -a.endNs, a.row) <
+                   std::tuple(b.thread, b.startNs, -b.endNs, b.row);
+        };
+        std::sort(operators.begin(), operators.end(), order);
+        LargeVector<ArrowEnd> ends;
+        for (int each = 0; each < 40; ++each)
+            ends.push_back({upTo(60), 0, 0, uint32_t(upTo(4)), noIndex, "sfx"[upTo(3)]});
+        std::sort(ends.begin(), ends.end(), [](const ArrowEnd& a, const ArrowEnd& b) {
+            return std::tuple(a.thread, a.timeNs, a.phase) <
+                   std::tuple(b.thread, b.timeNs, b.phase);
+        });
+        findOperators(ends, operators);
+        for (const ArrowEnd& end : ends) {
+            uint32_t wanted = noIndex, starting = noIndex, around = noIndex;
+            for (const ArrowOperator& each : operators) {
+                if (each.thread != end.thread) continue;
+                const bool isRight = end.phase == 's'   ? each.role == OperatorRole::Forward
+                                     : end.phase == 'f' ? each.role == OperatorRole::Backward
+                                                        : each.role != OperatorRole::Unsaid;
+                if (each.startNs == end.timeNs) starting = each.row;
+                if (each.startNs == end.timeNs && isRight) wanted = each.row;
+                if (each.startNs < end.timeNs && each.endNs > end.timeNs) around = each.row;
+            }
+            const uint32_t expected = wanted != noIndex     ? wanted
+                                      : starting != noIndex ? starting
+                                                            : around;
+            QCOMPARE(end.row, expected);
+        }
+    }
+}
+
+void tst_Backwards::manyOnOneMomentTakeNoTime() {
+    constexpr int count = 20'000;
+    Names events;
+    for (int each = 0; each < count; ++each) {
+        events.push_back(slice("cpu_op", "op", "9", "9", "10", "5", sequence(1)));
+        events.push_back(slice("cpu_op", "back", "9", "9", "10", "5", sequence(1, each + 1)));
+        events.push_back(arrowEnd("s", each, "8", "8", "10"));
+        events.push_back(arrowEnd("f", 1, "8", "8", "10"));
+    }
+    events.push_back(slice("cpu_op", "op", "8", "8", "10", "5"));
+    QElapsedTimer timer;
+    timer.start();
+    const TracePtr trace = loaded(traceOf(events));
+    QVERIFY(trace->backwards.size() <= 2u * count);
+    QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
+}
+
+LANESCOPE_TEST(tst_Backwards, NoApplication)
+#include "tst_Backwards.moc"
