@@ -243,6 +243,8 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
         durationNs = std::max(durationNs, log->endNs());
     }
     finishSamplers(run);
+    for (auto& [path, log] : logs_)
+        if (log->isWorthShowing()) log->nameOtherThreads();
     run.logsNotAllRead += unreadable_.size();
     for (const auto& [path, error] : unreadable_)
         trace_->health(Severity::Error, HealthCode::LogUnreadable, error.sentence);

@@ -211,16 +211,26 @@ void LogImporter::writeProcess() {
     for (const auto& [name, value] : properties_) trace.property(name, value, id);
     if (end_ && end_->reason == log::EndReason::Signal)
         trace.property(facts::endSignal, std::to_string(end_->signal), id);
-    constexpr const auto& names = tables::threadNames;
+    constexpr int ownName = 0;
     for (const auto& [thread, name] : threadNames_)
-        trace.add(names, names.nameId = process_.strings.traceId(name), names.priority = 0,
-                  names.globalTid = process_.threadId(thread));
+        trace.nameThread(process_.threadId(thread), process_.strings.traceId(name), ownName);
     constexpr const auto& clocks = tables::clocks;
     for (const log::ClockRecord& clock : clocks_)
         trace.add(clocks, clocks.globalPid = id, clocks.realtimeNs = clock.realtimeNs,
                   clocks.monotonicNs = clock.monotonicNs, clocks.cuptiNs = clock.cuptiNs);
     writeWindows();
     writeGaps();
+}
+
+void LogImporter::nameOtherThreads() {
+    const std::string_view program = property(facts::program);
+    if (program.empty()) return;
+    constexpr int leastName = -2;
+    for (const uint32_t thread : process_.threads) {
+        const int64_t id = globalTid(process_.pid, thread, process_.host);
+        if (!process_.trace.hasName(id))
+            process_.trace.nameThread(id, process_.trace.intern(program), leastName);
+    }
 }
 
 std::optional<std::vector<TimeRange>> LogImporter::windows() const {

@@ -46,6 +46,9 @@ class LogImporter : private log::RecordVisitor {
     /// Call once at the end: writes what is still open, who the process was, and what is doubtful.
     /// A process that did nothing worth showing leaves nothing.
     void finish(const KnownEnd& known);
+    /// After that, and once all others have named what they saw: threads that have no name are
+    /// called as the program is, so that readers who join them with their names lose none.
+    void nameOtherThreads();
 
     uint32_t pid() const { return process_.pid; }
     /// When it recorded, as far as it has said by now.

@@ -50,22 +50,32 @@ std::optional<int64_t> MemoryImporter::timeOf(int64_t realtimeNs) {
     return process_.time(realtimeNs);
 }
 
+template <class Record>
+void MemoryImporter::addUntimed(const tables::Table& table, const Record& r) {
+    constexpr const auto& u = tables::untimed;
+    process_.trace.add(u, u.inTable = table.tableName(), u.globalPid = process_.processId(),
+                       u.deviceId = r.deviceId, u.correlationId = unlessZero(r.correlationId));
+}
+
 void MemoryImporter::add(const log::DeviceMemoryRecord& r) {
     if (r.operation != allocated && r.operation != freed) {
         ++oddRecords_;
         return;
     }
     ++counts_.of(ImportedKind::MemoryEvent);
+    constexpr const auto& t = tables::memoryEvents;
     const std::optional<int64_t> time = timeOf(r.timestampNs);
-    if (!time) ++counts_.untimed[static_cast<size_t>(ImportedKind::MemoryEvent)];
+    if (!time) {
+        ++counts_.untimed[static_cast<size_t>(ImportedKind::MemoryEvent)];
+        return addUntimed(t, r);
+    }
     const auto inPool = [&](uint8_t type, auto value) {
         return r.poolAddress != 0 && r.poolType == type ? std::optional(value) : std::nullopt;
     };
     std::optional<std::string_view> name;
     if (r.name != 0) name = process_.strings.text(r.name);
-    constexpr const auto& t = tables::memoryEvents;
     process_.trace.add(
-        t, t.start = time, t.globalPid = process_.processId(), t.deviceId = r.deviceId,
+        t, t.start = *time, t.globalPid = process_.processId(), t.deviceId = r.deviceId,
         t.contextId = r.contextId, t.address = r.address, t.pc = r.programCounter,
         t.bytes = r.bytes, t.memKind = memoryKindOfCupti(r.memoryKind),
         t.memoryOperationType = r.operation == allocated ? allocation : deallocation, t.name = name,
@@ -87,14 +97,15 @@ void MemoryImporter::add(const log::MemoryPoolRecord& r) {
         return r.poolType == localPool ? std::optional(value) : std::nullopt;
     };
     constexpr const auto& t = tables::poolEvents;
-    process_.trace.add(t, t.start = timeOf(r.timestampNs), t.globalPid = process_.processId(),
-                       t.deviceId = r.deviceId, t.address = r.address,
-                       t.operationType = r.operation, t.poolType = r.poolType,
-                       t.correlationId = unlessZero(r.correlationId),
-                       t.minBytesToKeep = r.minimumBytesToKeep,
-                       t.localMemoryPoolReleaseThreshold = inLocalPool(r.releaseThreshold),
-                       t.localMemoryPoolSize = inLocalPool(r.bytes),
-                       t.localMemoryPoolUtilizedSize = inLocalPool(r.usedBytes));
+    const std::optional<int64_t> time = timeOf(r.timestampNs);
+    if (!time) return addUntimed(t, r);
+    process_.trace.add(
+        t, t.start = *time, t.globalPid = process_.processId(), t.deviceId = r.deviceId,
+        t.address = r.address, t.operationType = r.operation, t.poolType = r.poolType,
+        t.correlationId = unlessZero(r.correlationId), t.minBytesToKeep = r.minimumBytesToKeep,
+        t.localMemoryPoolReleaseThreshold = inLocalPool(r.releaseThreshold),
+        t.localMemoryPoolSize = inLocalPool(r.bytes),
+        t.localMemoryPoolUtilizedSize = inLocalPool(r.usedBytes));
 }
 
 void MemoryImporter::add(const log::UnifiedMemoryRecord& r) {

@@ -8,6 +8,7 @@
 #include "capture/collector/ProcessContext.h"
 #include "capture/log/Records.h"
 #include "model/format/Memory.h"
+#include "model/format/Table.h"
 
 namespace lanescope::capture {
 
@@ -36,6 +37,9 @@ class MemoryImporter {
 
   private:
     std::optional<int64_t> timeOf(int64_t realtimeNs);
+    /// Keeps what is known of it out of the way of who computes with times.
+    template <class Record>
+    void addUntimed(const tables::Table& table, const Record& record);
     void addMigration(const log::UnifiedMemoryRecord& record, MemcpyKind kind);
     void addCpuFault(const log::UnifiedMemoryRecord& record);
     void addGpuFault(const log::UnifiedMemoryRecord& record);

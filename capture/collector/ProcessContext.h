@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "capture/collector/LogStacks.h"
 #include "capture/collector/LogStrings.h"
@@ -19,10 +20,16 @@ struct ProcessContext {
     int64_t sessionStartNs;  ///< Of the log's times, that which is 0 in the trace.
     uint32_t host;           ///< Number of the host in global ids.
     uint32_t pid = 0;
+    std::set<uint32_t> threads{};  ///< Those that something was written of.
+    uint32_t lastThread = 0;       ///< The latest of them.
 
     void add(const log::StackRecord& record) { stacks.add(record, strings); }
     int64_t processId() const { return globalPid(pid, host); }
-    int64_t threadId(uint32_t tid) const { return globalTid(pid, tid, host); }
+    /// The id of a thread that something is written of.
+    int64_t threadId(uint32_t tid) {
+        if (tid != lastThread) threads.insert(lastThread = tid);
+        return globalTid(pid, tid, host);
+    }
     /// Moves a time of the log to the trace's axis; wraps rather than overflows on nonsense.
     int64_t time(int64_t realtimeNs) const {
         return static_cast<int64_t>(static_cast<uint64_t>(realtimeNs) -

@@ -63,9 +63,8 @@ void ThreadStateImporter::finish(const std::set<int64_t>& logged) {
         if (!seen_.contains(place)) continue;
         // A name that the process itself told is the better one.
         constexpr int lesser = -1;
-        constexpr const auto& t = tables::threadNames;
-        context_.trace.add(t, t.nameId = context_.trace.intern(name), t.priority = lesser,
-                           t.globalTid = globalTid(place.first, place.second, context_.host));
+        context_.trace.nameThread(globalTid(place.first, place.second, context_.host),
+                                  context_.trace.intern(name), lesser);
     }
 }
 

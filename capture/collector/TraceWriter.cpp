@@ -2,6 +2,7 @@
 #include "capture/collector/TraceWriter.h"
 
 #include "capture/collector/liveJournal.h"
+#include "model/format/tables/Names.h"
 #include "model/format/tables/Recording.h"
 #include "model/format/tables/Schema.h"
 
@@ -47,6 +48,12 @@ int64_t TraceWriter::internSource(std::string_view path) {
     const auto [known, isNew] = sources_.try_emplace(std::string(path), 0);
     if (isNew) known->second = intern(shortSourcePath(path, sourceFolders_));
     return known->second;
+}
+
+void TraceWriter::nameThread(int64_t globalTid, int64_t nameId, int priority) {
+    constexpr const auto& t = tables::threadNames;
+    add(t, t.nameId = nameId, t.priority = priority, t.globalTid = globalTid);
+    namedThreads_.insert(globalTid);
 }
 
 void TraceWriter::healthOfLog(Severity severity, std::string_view code, std::string_view sentence,

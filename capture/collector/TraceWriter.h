@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,11 @@ class TraceWriter {
     void tellSourcesFrom(SourceFolders folders) { sourceFolders_ = std::move(folders); }
     /// The id of a stack in `LANESCOPE_STACKS`, where it is written when it is new.
     int64_t intern(const TraceStack& stack) { return stacks_.intern(stack); }
+    /// Adds a row to `ThreadNames`; of several names of a thread the one of highest priority is
+    /// its.
+    void nameThread(int64_t globalTid, int64_t nameId, int priority);
+    /// Whether any name of that thread was written.
+    bool hasName(int64_t globalTid) const { return namedThreads_.contains(globalTid); }
     /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.
     void health(Severity severity, HealthCode code, std::string_view sentence,
                 std::optional<int64_t> globalPid = {}, std::optional<int64_t> timeNs = {},
@@ -87,6 +93,7 @@ class TraceWriter {
     SourceFolders sourceFolders_;
     std::unordered_map<std::string, int64_t> sources_;  ///< Ids, by the whole path.
     std::vector<std::string> errors_, warnings_;
+    std::unordered_set<int64_t> namedThreads_;
 };
 
 }  // namespace lanescope::capture

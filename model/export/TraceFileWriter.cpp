@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "model/format/GlobalId.h"
 #include "model/format/factNames.h"
 #include "model/format/tables/Copies.h"
 #include "model/format/tables/Gpus.h"
@@ -100,6 +103,19 @@ void TraceFileWriter::gpus() {
                     t.memoryBandwidth = gpu.memoryBandwidthBytesPerSecond, t.smCount = gpu.smCount,
                     t.uuid = gpu.uuid, t.computeMajor = gpu.computeMajor,
                     t.computeMinor = gpu.computeMinor);
+    // What a process calls a GPU is what a file calls it here.
+    constexpr const auto& device = tables::cudaDevices;
+    auto devices = into(device);
+    std::set<std::pair<uint32_t, uint32_t>> written;
+    for (const Stream& stream : trace_.streams) {
+        if (!written.emplace(stream.process, stream.gpu).second) continue;
+        const Process& process = trace_.processes[stream.process];
+        const int64_t gpu = trace_.gpus[stream.gpu].id;
+        // Plain, as exports have it, where that tells the processes apart.
+        const bool isOfFirstHost = hostOf(process.globalPid) == 0;
+        devices.insert(device.gpuId = gpu, device.cudaId = gpu,
+                       device.pid = isOfFirstHost ? int64_t{process.pid} : process.globalPid);
+    }
     constexpr const auto& null = tables::nullStreams;
     auto nulls = into(null);
     for (const Stream& stream : trace_.streams)

@@ -101,6 +101,35 @@ class tst_CollectMemory : public QObject {
         QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'memory-odd-records'"), "2");
     }
 
+    void keepsWhatHasNoTimeOutOfTheTablesThatOthersRead() {
+        TestLog log;
+        DeviceMemoryRecord memory{};
+        memory.timestampNs = 0;
+        memory.address = 0x1000;
+        memory.bytes = 64;
+        memory.operation = 1;
+        memory.deviceId = 3;
+        memory.correlationId = 8;
+        log.add(RecordKind::DeviceMemory, memory);
+        memory.timestampNs = startNs + 4;
+        log.add(RecordKind::DeviceMemory, memory);
+        MemoryPoolRecord pool{};
+        pool.timestampNs = 0;
+        pool.address = 0xabc000;
+        pool.operation = 1;
+        pool.poolType = 1;
+        log.add(RecordKind::MemoryPool, pool);
+        log.end(startNs + 100);
+        log.flush();
+        log.writeTo(logPath("box.0.4242.log"));
+        QCOMPARE(collect().counts.of(ImportedKind::MemoryEvent), 2);
+        QCOMPARE(fixture_->rows("SELECT start FROM CUDA_GPU_MEMORY_USAGE_EVENTS"), "4");
+        QCOMPARE(
+            fixture_->rows("SELECT tableName, deviceId FROM LANESCOPE_UNTIMED ORDER BY tableName"),
+            "CUDA_GPU_MEMORY_POOL_EVENTS|0, CUDA_GPU_MEMORY_USAGE_EVENTS|3");
+        QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'untimed'"), "1");
+    }
+
     void saysThatManagedMemoryWasSeenInPart_data() {
         QTest::addColumn<bool>("isFaultThere");
         QTest::newRow("whole") << true;

@@ -6,6 +6,7 @@
 #include <QtTest>
 #include <algorithm>
 
+#include "model/format/factNames.h"
 #include "model/live/TraceMirror.h"
 #include "model/load/loadTrace.h"
 #include "tests/capture/CollectorFixture.h"
@@ -367,6 +368,31 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT count(*), id, name, memoryBandwidth FROM TARGET_INFO_GPU"),
                  "1|2|Simulated GPU|1000000");
         QCOMPARE(row("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE"), "2|0|4242");
+    }
+
+    void everyThreadHasAName() {
+        TestLog log;
+        log.property(facts::program, "train.py");
+        for (const uint32_t thread : {4242u, 4243u, 4242u}) {
+            ApiRecord call{};
+            call.name = log.string("cudaMalloc");
+            call.startNs = startNs + 1;
+            call.endNs = startNs + 2;
+            call.threadId = thread;
+            log.add(RecordKind::Api, call);
+        }
+        ThreadNameRecord named{};
+        named.threadId = 4243;
+        named.name = log.string("loader");
+        log.add(RecordKind::ThreadName, named);
+        log.end(startNs + 9);
+        log.flush();
+        log.writeTo(logPath("box.-.4242.log"));
+        auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
+        QVERIFY((*collector)->finish({}, false).has_value());
+        QCOMPARE(fixture_->rows("SELECT globalTid % 0x1000000, value FROM ThreadNames"
+                                " JOIN StringIds ON id = nameId ORDER BY globalTid"),
+                 "4242|train.py, 4243|loader");
     }
 
     void aSliceOfAGpuIsNoneOfNvmls() {

@@ -71,6 +71,13 @@ void tst_writeTraceFile::aForeignTraceIsTheSameAsOurs() {
     QCOMPARE(sentenceOf(ours, HealthCode::NotShown), sentenceOf(*foreign, HealthCode::NotShown));
     QCOMPARE(ours.health.size(), foreign->health.size());
     QCOMPARE(ours.tracks.size(), foreign->tracks.size());
+    Result<Database> database = Database::openReadOnly(path);
+    QVERIFY(database);
+    auto devices = database->prepare("SELECT gpuId, cudaId, pid FROM TARGET_INFO_CUDA_DEVICE");
+    QVERIFY(devices && *devices->step());
+    QCOMPARE(devices->integer(0), ours.gpus[0].id);
+    QCOMPARE(devices->integer(1), ours.gpus[0].id);
+    QCOMPARE(devices->integer(2), int64_t{4000});
 }
 
 void tst_writeTraceFile::aFileIsNeverOverwritten() {

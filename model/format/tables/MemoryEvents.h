@@ -12,7 +12,7 @@ struct MemoryEvents : TableOf<MemoryEvents> {
                   "next event of the process that frees it",
                   Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "when, ns; NULL if it was not timed"};
+    Integer<"start"> start{this, "when, ns"};
     Integer<"globalPid"> globalPid{this, "the process"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     Integer<"contextId"> contextId{this, "CUPTI's number of the context"};
@@ -44,7 +44,7 @@ struct PoolEvents : TableOf<PoolEvents> {
         : TableOf("CUDA_GPU_MEMORY_POOL_EVENTS", "a memory pool was created, destroyed or trimmed",
                   Content::Events) {}
 
-    OptionalInteger<"start"> start{this, "when, ns; NULL if it was not timed"};
+    Integer<"start"> start{this, "when, ns"};
     Integer<"globalPid"> globalPid{this, "the process"};
     Integer<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     Integer<"address"> address{this, "the pool"};

@@ -54,6 +54,10 @@ def tables_of(path):
     return {name for name, in ask(path, "SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
+def columns_of(path, table):
+    return {row[1] for row in ask(path, f"PRAGMA table_info({table})")}
+
+
 class Written(unittest.TestCase):
     """What Lanescope writes of its samples: a file of torch.profiler for each rank, and of that its own SQLite."""
 
@@ -115,8 +119,22 @@ class OfNsightExports(Written):
             self.assertEqual(ask(trace, "SELECT count(*) FROM NVTX_EVENTS WHERE text IS NULL AND eventType IN (34, 59, 60)"), [(0,)])
             self.assertEqual(ask(trace, 'SELECT count(*) FROM NVTX_EVENTS WHERE "end" IS NULL AND eventType IN (59, 60)'), [(0,)])
             named = {tid for tid, in ask(trace, "SELECT globalTid FROM ThreadNames")}
-            calling = {tid for tid, in ask(trace, "SELECT DISTINCT globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME")}
-            self.assertLessEqual(calling, named)
+            for table in ("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "NVTX_EVENTS"):
+                if "globalTid" in columns_of(trace, table):
+                    busy = {tid for tid, in ask(trace, f"SELECT DISTINCT globalTid FROM {table}")}
+                    self.assertLessEqual(busy, named)
+            for table in ("CUDA_GPU_MEMORY_USAGE_EVENTS", "CUDA_GPU_MEMORY_POOL_EVENTS"):
+                if table in tables_of(trace):
+                    self.assertEqual(ask(trace, f"SELECT count(*) FROM {table} WHERE start IS NULL"), [(0,)])
+
+    def test_the_gpu_of_all_work_is_found(self):
+        for trace in self.traces:
+            with self.subTest(trace=trace.name):
+                lost = ask(trace, """SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL AS k WHERE NOT EXISTS
+                    (SELECT 1 FROM TARGET_INFO_CUDA_DEVICE AS d JOIN TARGET_INFO_GPU AS g ON g.id = d.gpuId
+                     WHERE d.cudaId = k.deviceId AND d.pid & 0xffffff = (k.globalPid >> 24) & 0xffffff
+                        OR d.cudaId = k.deviceId AND (d.pid >> 24) & 0xffffff = (k.globalPid >> 24) & 0xffffff)""")
+                self.assertEqual(lost, [(0,)])
 
     def nsys2json(self, program, path):
         out = self.folder / (path.stem + ".json")
