@@ -154,8 +154,17 @@ void WaterfallChart::setUpAxes() {
     plot_->yAxis->setRange(bottom / nsPerUnit_, top / nsPerUnit_);
     plot_->yAxis->setNumberFormat(QStringLiteral("gbc"));
     plot_->yAxis->ticker()->setTickCount(4);
-    const QString what = tr("%1 a step").arg(QLatin1String(unit.name));
-    plot_->yAxis->setLabel(isCut() ? tr("%1, cut below %2").arg(what, beginText()) : what);
+    plot_->yAxis->setLabel(axisTitle(unit.name, inner));
+}
+
+QString WaterfallChart::axisTitle(const char* unit, double longestPx) const {
+    const QString what = tr("%1 a step").arg(QLatin1String(unit));
+    if (!isCut()) return what;
+    // It is written upwards, so the height bounds it; the mark across the columns says it as well.
+    const QString cut = tr("cut at %1").arg(beginText());
+    return QFontMetrics(plot_->yAxis->labelFont()).horizontalAdvance(cut) > longestPx
+               ? what
+               : what + QLatin1Char('\n') + cut;
 }
 
 void WaterfallChart::addRun(size_t column, int64_t ns, const QColor& color) {

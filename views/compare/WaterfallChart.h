@@ -49,6 +49,8 @@ class WaterfallChart : public QWidget {
     void rebuild();
     void chooseBars();
     void setUpAxes();
+    /// What the vertical axis is called, in lines of at most so many pixels.
+    QString axisTitle(const char* unit, double longestPx) const;
     QFont boldFont() const;
     /// The baseline's column, the bars', the candidate's.
     size_t columnCount() const;

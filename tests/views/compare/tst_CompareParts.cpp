@@ -169,7 +169,7 @@ class TestCompareParts : public QObject {
         const WorkerComparison small = pairWith(50'000'000, {{StepPart::Compute, 2'000'000}});
         chart.setPair(&small);
         QVERIFY(chart.plot().yAxis->range().lower > 0);
-        QVERIFY(chart.plot().yAxis->label().contains("cut below "));
+        QVERIFY(chart.plot().yAxis->label().contains("cut at "));
         QVERIFY(chart.accessibleDescription().contains("the axis begins at "));
         int cuts = 0;
         for (int index = 0; index < chart.plot().itemCount(); ++index) {
@@ -182,6 +182,23 @@ class TestCompareParts : public QObject {
         QCOMPARE(chart.plot().yAxis->range().lower, 0.0);
         QVERIFY(!chart.plot().yAxis->label().contains("cut"));
         QVERIFY(!chart.accessibleDescription().contains("axis"));
+    }
+
+    void theTitleOfItsAxisIsNeverCutOff() {
+        const WorkerComparison pair = pairWith(50'000'000, {{StepPart::Compute, 2'000'000}});
+        WaterfallChart chart;
+        chart.setPair(&pair);
+        chart.show();
+        for (const int height : {400, 190, 170, 140, 110}) {
+            chart.resize(600, height);
+            chart.plot().replot();
+            const QRect axis = chart.plot().axisRect()->rect();
+            // It is written upwards in the middle of the axis.
+            const int room = 2 * std::min(axis.center().y(), height - axis.center().y());
+            const QFontMetrics metrics(chart.plot().yAxis->labelFont());
+            for (const QString& line : chart.plot().yAxis->label().split(QLatin1Char('\n')))
+                QVERIFY2(metrics.horizontalAdvance(line) <= room, qPrintable(line));
+        }
     }
 
     void theWaterfallLeavesRoomForEachNameAndNumber() {
