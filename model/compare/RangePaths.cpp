@@ -54,7 +54,7 @@ RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
                                             LargeVector<uint32_t>(trace.memory.get()));
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         const std::string_view domain = trace.strings.at(trace.nvtx.domain[row]);
-        if (trace.nvtx.style[row] == NvtxStyle::PushPop && domain != ncclDomain &&
+        if (trace.nvtx.style[row] == NvtxStyle::PushPop && !isOfNccl(domain) &&
             domain != pythonDomain)
             rows[trace.nvtx.thread[row]].push_back(row);
     }

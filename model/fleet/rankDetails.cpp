@@ -9,6 +9,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/tableSql.h"
 #include "model/format/tables/Recording.h"
+#include "model/trace/matchCollectives.h"
 #include "model/trace/throttleReasons.h"
 
 namespace lanescope::fleet {
@@ -72,7 +73,8 @@ class CollectiveLister {
                 workerOfProcess_[trace_.threads[trace_.nvtx.thread[nvtx]].process];
             const NcclFacts facts = nccl.facts[row];
             // What is captured into a graph runs later, as often as the graph.
-            if (worker.steps == nullptr || nccl.communicator[row] == 0 || facts.isCaptured)
+            if (worker.steps == nullptr || nccl.communicator[row] == 0 || facts.isCaptured ||
+                !isTimedCall(trace_, row))
                 continue;
             addCall(worker, row, facts);
         }

@@ -30,22 +30,20 @@ Result<bool> isChromeTrace(TraceSource& source) {
     return found > (start[first] == '{' || start[first] == '[' ? 0 : 1);
 }
 
-/// How much of a file is read: of one that is compressed no more than any trace becomes, which are
-/// made 15 to 30 times smaller, so that what it takes follows from its size.
-uint64_t mostBytesOf(const TraceSource& source) {
+Result<void> readEvents(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    return readJsonTrace([&source](std::span<char> bytes) { return source.read(bytes); }, builder,
+                         source.threads(), [&source] { return source.fractionRead(); }, progress,
+                         mostJsonBytesOf(source));
+}
+
+}  // namespace
+
+uint64_t mostJsonBytesOf(const TraceSource& source) {
     constexpr uint64_t mostOfSmall = uint64_t{256} << 20, mostTimes = 200;
     if (!source.isCompressed()) return mostJsonBytes;
     return std::min(mostJsonBytes,
                     mostOfSmall + mostTimes * std::min(source.fileBytes(), mostJsonBytes));
 }
-
-Result<void> readEvents(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
-    return readJsonTrace([&source](std::span<char> bytes) { return source.read(bytes); }, builder,
-                         source.threads(), [&source] { return source.fractionRead(); }, progress,
-                         mostBytesOf(source));
-}
-
-}  // namespace
 
 const TraceFormat chromeFormat{"chrome-json",
                                "a JSON trace, such as torch.profiler writes",

@@ -8,6 +8,7 @@
 
 #include "model/load/TraceFormat.h"
 #include "model/load/foreignFormats.h"
+#include "model/load/inspectorFormat.h"
 #include "model/load/jsonFormat.h"
 #include "model/load/nsightReport.h"
 #include "model/load/protobufFormats.h"
@@ -17,11 +18,11 @@ namespace lanescope {
 
 namespace {
 
-constexpr std::array knownFormats{&lanescopeFormat,      &nsightFormat,    &nvprofFormat,
-                                  &chromeFormat,         &rocpdFormat,     &rpdFormat,
-                                  &xplaneFormat,         &perfettoFormat,  &nsightReportFormat,
-                                  &nvvpSessionFormat,    &nvprofLogFormat, &memorySnapshotFormat,
-                                  &flightRecorderFormat, &pickleFormat};
+constexpr std::array knownFormats{&lanescopeFormat,      &nsightFormat,         &nvprofFormat,
+                                  &chromeFormat,         &rocpdFormat,          &rpdFormat,
+                                  &xplaneFormat,         &perfettoFormat,       &inspectorFormat,
+                                  &nsightReportFormat,   &nvvpSessionFormat,    &nvprofLogFormat,
+                                  &memorySnapshotFormat, &flightRecorderFormat, &pickleFormat};
 
 /// "a, b or c".
 std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {

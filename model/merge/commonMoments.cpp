@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "model/steps/StepSelection.h"
+#include "model/trace/matchCollectives.h"
 
 namespace lanescope {
 
@@ -48,7 +49,8 @@ std::vector<Part> partsOf(std::span<const ClockedTrace> traces) {
             const std::string_view operation = trace.strings.at(trace.nccl.operation[row]);
             // A message has two ends only, and work that several calls share ends for all of them.
             if (facts.operationCount == 0 || facts.isCaptured ||
-                trace.nccl.communicator[row] == 0 || !needsAll(operation))
+                trace.nccl.communicator[row] == 0 || !needsAll(operation) ||
+                !isTimedCall(trace, row))
                 continue;
             const uint32_t thread = trace.nvtx.thread[trace.nccl.nvtx[row]];
             parts.push_back(

@@ -48,7 +48,7 @@ bool holdsAny(const std::vector<std::string>& words,
 
 bool isClosedRange(const Trace& trace, uint32_t row) {
     return trace.nvtx.style[row] != NvtxStyle::Mark && trace.nvtx.isOpen[row] == 0 &&
-           trace.strings.at(trace.nvtx.domain[row]) != ncclDomain;
+           !isOfNccl(trace.strings.at(trace.nvtx.domain[row]));
 }
 
 /// Takes the ranges of one pattern in one process, by start.

@@ -85,6 +85,11 @@ void addNotes(const Trace& trace, const MatchedCollectives& matched,
             each.isNumbered ? ""
                             : " With record --nccl plugin NCCL numbers them, and those that all "
                               "ranks have count."));
+    if (matched.untimed() > 0)
+        table.notes.push_back(fmt::format(
+            "{} calls of collectives are left out: of these only is known when they were written "
+            "down. With NCCL_INSPECTOR_DUMP_VERBOSE=1 NCCL Inspector writes when they ran.",
+            matched.untimed()));
     if (asked.empty()) {
         if (matched.hasCalls() && !matched.hasSeveralRanks())
             table.notes.emplace_back(

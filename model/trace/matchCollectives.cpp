@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "model/trace/isStopped.h"
+#include "model/trace/rangeDomains.h"
 #include "model/values/sortLarge.h"
 
 namespace lanescope {
@@ -132,6 +133,10 @@ MatchedCollectives::MatchedCollectives(const Trace& trace, const std::stop_token
         const NcclFacts facts = nccl.facts[row];
         // What is captured into a graph runs later, as often as the graph.
         if (facts.isCaptured) continue;
+        if (!isTimedCall(trace, row)) {
+            ++untimed_;
+            continue;
+        }
         const uint32_t process = trace.threads[trace.nvtx.thread[nccl.nvtx[row]]].process;
         calls.push_back(
             {nccl.communicator[row], 0, {facts.rank, process}, nccl.operation[row], row});
@@ -152,6 +157,10 @@ MatchedCollectives::MatchedCollectives(const Trace& trace, const std::stop_token
 Collective MatchedCollectives::at(size_t index) const {
     const uint32_t first = index == 0 ? 0 : ends_[index - 1];
     return Collective(calls_).subspan(first, ends_[index] - first);
+}
+
+bool isTimedCall(const Trace& trace, uint32_t row) {
+    return trace.strings.at(trace.nvtx.domain[trace.nccl.nvtx[row]]) != ncclAtWritingDomain;
 }
 
 bool isCollective(std::string_view operation) {

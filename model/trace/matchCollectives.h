@@ -50,6 +50,8 @@ class MatchedCollectives {
     size_t size() const { return ends_.size(); }
     Collective at(size_t index) const;
     const std::vector<UnmatchedOperation>& unmatched() const { return unmatched_; }
+    /// How many calls of collectives are left out since their times are not their own.
+    int64_t untimed() const { return untimed_; }
     bool hasCalls() const { return hasCalls_; }  ///< Of collectives, outside of captured graphs.
     bool hasSeveralRanks() const { return hasSeveralRanks_; }  ///< Some communicator has.
 
@@ -58,9 +60,13 @@ class MatchedCollectives {
     LargeVector<CollectiveCall> calls_;
     LargeVector<uint32_t> ends_;  ///< Of each collective in `calls_`.
     std::vector<UnmatchedOperation> unmatched_;
+    int64_t untimed_ = 0;
     bool hasCalls_ = false;
     bool hasSeveralRanks_ = false;
 };
+
+/// Whether the call, a row of `trace.nccl`, has a time of its own, and not that of its writing.
+bool isTimedCall(const Trace& trace, uint32_t row);
 
 /// A message goes from one rank to another: nobody else waits for it.
 bool isCollective(std::string_view operation);

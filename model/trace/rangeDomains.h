@@ -10,6 +10,9 @@ namespace lanescope {
 
 /// NCCL's own.
 inline constexpr std::string_view ncclDomain = "NCCL";
+/// Calls of NCCL of which only is known when they were written down, behind which they lie: who was
+/// late, and when, they do not say.
+inline constexpr std::string_view ncclAtWritingDomain = "NCCL, at the time of writing";
 /// What a program of PyTorch calls parts of its run (`record_function`), and PyTorch does.
 inline constexpr std::string_view annotationDomain = "PyTorch";
 /// Operators of PyTorch, each call of one.
@@ -27,6 +30,11 @@ inline constexpr std::string_view xlaOperationDomain = "XLA operations";
 inline constexpr std::string_view xlaModuleDomain = "XLA modules";
 /// Steps that a program of JAX or TensorFlow announced.
 inline constexpr std::string_view xlaStepDomain = "XLA steps";
+
+/// Whether ranges of that domain are calls of NCCL.
+constexpr bool isOfNccl(std::string_view domain) {
+    return domain == ncclDomain || domain == ncclAtWritingDomain;
+}
 
 /// Whether ranges of that domain say which code ran, and not what the program calls its parts:
 /// steps are not looked for among them.

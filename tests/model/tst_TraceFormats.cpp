@@ -117,6 +117,18 @@ void tst_TraceFormats::initTestCase() {
     writeFile(folder_ / "any.pickle", pickle +
                                           "\x8c\x01"
                                           "a\x94K\x01s.");
+    const std::string record =
+        "{\"header\":{\"id\":\"0x7f\",\"rank\":0,\"n_ranks\":2,\"nnodes\":1},\"metadata\":{"
+        "\"inspector_output_format_version\":\"v4.0\",\"dump_timestamp_us\":1748030377748202,"
+        "\"hostname\":\"node\",\"pid\":7},";
+    const std::string collective =
+        "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":1,\"coll_exec_time_us\":9}}\n";
+    writeFile(folder_ / "node-pid7.log", record + collective);
+    writeFile(folder_ / "node-pid8.log", "NCCL INFO started\n" + record + collective);
+    writeFile(folder_ / "rest.log", "{" + collective);
+    writeFile(folder_ / "message.log", "{\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_exec_time_us\":9}}");
+    writeFile(folder_ / "both.json", "{\"ph\": \"X\", \"ts\": 1, \"args\": " + record + "}}");
+    writeFile(folder_ / "lines.jsonl", "{\"header\":{\"rank\":0},\"metadata\":{}}\n");
     writeFile(folder_ / "empty", "");
     writeFile(folder_ / "zeros", std::string(4096, '\0'));
 }
@@ -143,6 +155,12 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
                                                       {"memory.pickle", "torch-memory-snapshot"},
                                                       {"flight.pkl", "torch-flight-recorder"},
                                                       {"any.pickle", "pickle"},
+                                                      {"node-pid7.log", "nccl-inspector"},
+                                                      {"node-pid8.log", "nccl-inspector"},
+                                                      {"rest.log", "nccl-inspector"},
+                                                      {"message.log", "nccl-inspector"},
+                                                      {"both.json", "chrome-json"},
+                                                      {"lines.jsonl", ""},
                                                       {"text", ""},
                                                       {"run.nsys-rep", "nsight-report"},
                                                       {"zeros", ""},
@@ -177,7 +195,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
     QCOMPARE(takersOf(file.toStdString()), expected);
     const Result<TracePtr> trace = loadTrace(file.toStdString());
     const QStringList readable{"lanescope", "nsight-sqlite", "nvprof", "chrome-json",
-                               "rocpd",     "rpd",           "xplane", "perfetto"};
+                               "rocpd",     "rpd",           "xplane", "perfetto",
+                               "nccl-inspector"};
     QCOMPARE(trace.has_value(), readable.contains(format));
     if (!trace) QVERIFY(trace.error().sentence.find(file.toStdString()) != std::string::npos);
 }
@@ -188,8 +207,8 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
     const QString known =
         "a Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
         "such as torch.profiler writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's "
-        "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace nor a report of Nsight "
-        "Systems.";
+        "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace, a log of NCCL Inspector "
+        "nor a report of Nsight Systems.";
     const QString plain = "%1 is not a trace: it is neither " + known;
     const QString packed = "%1 is not a trace: what is compressed in it is neither " + known;
     QTest::newRow("text") << "text" << plain;
@@ -329,8 +348,8 @@ void tst_TraceFormats::helpAndDialogsNameWhatCanBeRead() {
         readableFormats(),
         "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
         "such as torch.profiler writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's "
-        "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace, or a report of Nsight "
-        "Systems");
+        "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace, a log of NCCL Inspector, "
+        "or a report of Nsight Systems");
     const QStringList patterns = QString::fromStdString(formatPatterns()).split(' ');
     QVERIFY(patterns.contains("*.sqlite") && patterns.contains("*.sqlite.gz"));
     QVERIFY(patterns.contains("*.nvprof") && patterns.contains("*.json.gz"));

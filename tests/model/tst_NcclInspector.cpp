@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <zlib.h>
+
+#include <QtTest>
+#include <fstream>
+
+#include "model/export/traceFile.h"
+#include "model/load/loadTrace.h"
+#include "model/merge/mergeFiles.h"
+#include "model/summary/reports.h"
+#include "model/trace/NcclBandwidth.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/inspectorLog.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::inspectorLog;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t us = 1'000;
+
+/// The row of the summary of a rank.
+size_t rowOfRank(const ReportTable& table, int64_t rank) {
+    for (size_t row = 0; row < table.rows.size(); ++row)
+        if (std::get<int64_t>(table.rows[row][1]) == rank) return row;
+    return table.rows.size();
+}
+
+int64_t whole(const ReportTable& table, size_t row, size_t column) {
+    return std::get<int64_t>(table.rows.at(row).at(column));
+}
+
+bool hasNote(const Trace& trace, HealthCode code, std::string_view part) {
+    for (const HealthNote& note : trace.health)
+        if (note.code == code && note.sentence.find(part) != std::string::npos) return true;
+    return false;
+}
+
+std::string_view operationAt(const Trace& trace, uint32_t row) {
+    return trace.strings.at(trace.nccl.operation[row]);
+}
+
+TimeRange callAt(const Trace& trace, uint32_t row) {
+    const uint32_t nvtx = trace.nccl.nvtx[row];
+    return {trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
+}
+
+}  // namespace
+
+/// Logs of NCCL Inspector as traces.
+class tst_NcclInspector : public QObject {
+    Q_OBJECT
+
+  private:
+    fs::path file(const std::string& name, const std::string& text) {
+        std::ofstream(folder_ / name.c_str(), std::ios::binary) << text;
+        return folder_ / name.c_str();
+    }
+    TracePtr load(const std::string& text) {
+        const Result<TracePtr> trace =
+            loadTrace(file(fmt::format("node-pid{}.log", ++files_), text));
+        return trace ? *trace : nullptr;
+    }
+    /// The same, as our own file keeps it.
+    TracePtr kept(const Trace& trace) {
+        const fs::path path = folder_ / fmt::format("kept{}.sqlite", ++files_).c_str();
+        if (!writeTraceFile(trace, path)) return nullptr;
+        const Result<TracePtr> read = loadTrace(path);
+        return read ? *read : nullptr;
+    }
+
+    TemporaryFolder folder_;
+    int files_ = 0;
+
+  private slots:
+    void verboseLinesSayWhenKernelsRan();
+    void plainLinesLieWhereTheyWereWritten();
+    void bandwidthIsWhatTheLinesSay_data();
+    void bandwidthIsWhatTheLinesSay();
+    void messagesHavePeers();
+    void batchesSayOnceWhoseTheyAre();
+    void whatWasOverwrittenIsCounted();
+    void damageCostsWhatIsDamaged();
+    void aCutLastLineIsSaid();
+    void layoutDoesNotMatter();
+    void whatRcclAddsIsReadOrCounted();
+    void onlyTheCallOfSomeIsKnown();
+    void packedIsTheSame();
+    void hostileFilesAreNoTrouble_data();
+    void hostileFilesAreNoTrouble();
+    void ranksBecomeOneTraceWithALateOne();
+    void timesOfWritingMakeNobodyLate();
+};
+
+void tst_NcclInspector::verboseLinesSayWhenKernelsRan() {
+    const Rank rank{.rank = 2, .pid = 438776, .name = "DP Group 0"};
+    std::string text;
+    for (int64_t number = 0; number < 3; ++number)
+        text += lineOf(rank, {.number = number, .tookUs = 50, .kernelUs = dayUs + number * 1000});
+    const TracePtr loaded = load(text);
+    QVERIFY(loaded);
+    for (const TracePtr& trace : {loaded, kept(*loaded)}) {
+        QVERIFY(trace);
+        QCOMPARE(trace->producer, std::string("NCCL Inspector"));
+        QCOMPARE(trace->startUtcNs, (dayUs - 10) * us);
+        QCOMPARE(trace->nccl.size(), 3u);
+        QCOMPARE(trace->processes.size(), size_t{1});
+        QCOMPARE(trace->processes[0].pid, 438776u);
+        QCOMPARE(trace->processes[0].rank, std::optional<int>(2));
+        QCOMPARE(trace->processes[0].worldSize, std::optional<int>(4));
+        QCOMPARE(trace->facts.host, std::string("node-1"));
+        for (uint32_t row = 0; row < 3; ++row) {
+            const NcclFacts facts = trace->nccl.facts[row];
+            QCOMPARE(operationAt(*trace, row), std::string_view("AllReduce"));
+            QCOMPARE(trace->nccl.communicator[row], uint64_t{0x7f8c496ae9f661});
+            QCOMPARE(trace->nccl.bytes[row], int64_t{1} << 20);
+            QCOMPARE(facts.sequence, int64_t{row});
+            QCOMPARE(facts.rank, 2);
+            QCOMPARE(facts.rankCount, 4);
+            QCOMPARE(facts.channels, int16_t{2});
+            QCOMPARE(trace->strings.at(facts.algorithm), std::string_view("RING"));
+            QCOMPARE(trace->strings.at(facts.protocol), std::string_view("LL"));
+            QCOMPARE(trace->strings.at(facts.communicatorName), std::string_view("DP Group 0"));
+            QCOMPARE(callAt(*trace, row), (TimeRange{row * 1000 * us, (row * 1000 + 5) * us}));
+            QCOMPARE(facts.operationCount, 1u);
+            QCOMPARE(facts.gpu, (TimeRange{(row * 1000 + 10) * us, (row * 1000 + 60) * us}));
+        }
+        QVERIFY(!hasNote(*trace, HealthCode::Untimed, ""));
+    }
+}
+
+void tst_NcclInspector::plainLinesLieWhereTheyWereWritten() {
+    const Rank rank;
+    std::string text;
+    // Three were written down at once, and not in their order.
+    for (const int64_t number : {7, 5, 6})
+        text += line(context(rank, dayUs), collective({.number = number, .tookUs = 100}));
+    text += line(context(rank, dayUs + 1000), collective({.number = 8, .tookUs = 30}));
+    const TracePtr loaded = load(text);
+    QVERIFY(loaded);
+    QVERIFY(hasNote(*loaded, HealthCode::Untimed,
+                    "The times of 4 NCCL operations are those of the writing"));
+    for (const TracePtr& trace : {loaded, kept(*loaded)}) {
+        QVERIFY(trace);
+        QCOMPARE(trace->startUtcNs, (dayUs - 300) * us);
+        QCOMPARE(trace->nccl.size(), 4u);
+        const std::array<TimeRange, 4> expected{
+            {{0, 100 * us}, {100 * us, 200 * us}, {200 * us, 300 * us}, {1270 * us, 1300 * us}}};
+        for (uint32_t row = 0; row < 4; ++row) {
+            QCOMPARE(trace->nccl.facts[row].sequence, int64_t{5} + row);
+            QCOMPARE(trace->nccl.facts[row].gpu, expected[row]);
+        }
+    }
+}
+
+void tst_NcclInspector::bandwidthIsWhatTheLinesSay_data() {
+    QTest::addColumn<QString>("operation");
+    QTest::addColumn<int>("ranks");
+    QTest::addColumn<qint64>("bytes");
+    QTest::addColumn<qint64>("tookUs");
+    QTest::addColumn<double>("busGBps");
+    // As the program's pages have them; of those without a number by nccl-tests' arithmetic.
+    QTest::newRow("AllReduce") << "AllReduce" << 8 << qint64{17179869184} << qint64{61974}
+                               << 485.119099;
+    QTest::newRow("ReduceScatter")
+        << "ReduceScatter" << 8 << qint64{2147483648} << qint64{41057} << 366.134533;
+    QTest::newRow("of many") << "ReduceScatter" << 32 << qint64{65536} << qint64{110} << 18.469236;
+    QTest::newRow("of three") << "AllReduce" << 3 << qint64{2360832} << qint64{5663} << 0.555850;
+    QTest::newRow("Broadcast") << "Broadcast" << 8 << qint64{1000000} << qint64{10} << 100.0;
+}
+
+void tst_NcclInspector::bandwidthIsWhatTheLinesSay() {
+    QFETCH(QString, operation);
+    QFETCH(int, ranks);
+    QFETCH(qint64, bytes);
+    QFETCH(qint64, tookUs);
+    QFETCH(double, busGBps);
+    const Call call{
+        .operation = operation.toStdString(), .bytes = bytes, .tookUs = tookUs, .busGBps = busGBps};
+    const TracePtr trace = load(lineOf({.ranks = ranks}, call));
+    QVERIFY(trace);
+    const std::optional<NcclRate> rate = ncclRate(*trace, 0);
+    QVERIFY(rate);
+    // Lines have six digits behind the point.
+    QVERIFY2(std::abs(rate->busGBps() - busGBps) < 1e-6,
+             qPrintable(QString::number(rate->busGBps())));
+}
+
+void tst_NcclInspector::messagesHavePeers() {
+    const Rank rank;
+    std::string text;
+    for (int64_t number = 0; number < 4; ++number) {
+        const Call call{.operation = number % 2 == 0 ? "Send" : "Recv",
+                        .number = number,
+                        .bytes = 4096 * (number + 1),
+                        .kernelUs = dayUs};
+        text += line(context(rank, dayUs + 900), message(call, 1 + int(number)));
+    }
+    const TracePtr loaded = load(text);
+    QVERIFY(loaded);
+    // All of a group begin together; each keeps what it says.
+    for (const TracePtr& trace : {loaded, kept(*loaded)}) {
+        QVERIFY(trace);
+        QCOMPARE(trace->nccl.size(), 4u);
+        std::set<int32_t> peers;
+        for (uint32_t row = 0; row < 4; ++row) {
+            const NcclFacts facts = trace->nccl.facts[row];
+            QCOMPARE(trace->nccl.bytes[row], int64_t{4096} * facts.peer);
+            QCOMPARE(operationAt(*trace, row),
+                     std::string_view(facts.peer % 2 == 1 ? "Send" : "Recv"));
+            QCOMPARE(facts.operationCount, 1u);
+            QCOMPARE(facts.sharedBy, 1u);
+            peers.insert(facts.peer);
+        }
+        QCOMPARE(peers.size(), size_t{4});
+    }
+}
+
+void tst_NcclInspector::batchesSayOnceWhoseTheyAre() {
+    const Rank first{.rank = 1, .id = "0xa"}, second{.rank = 3, .id = "0xb"};
+    const std::string orphan = line(collective({.number = 99}));
+    const std::string text = line(context(first, dayUs, "v4.3"), stats(2, 1, 0, 0)) +
+                             line(collective({.number = 0})) + line(collective({.number = 1})) +
+                             line(message({.operation = "Send"}, 2)) + orphan +
+                             line(context(second, dayUs + 5000, "v4.3"), stats(1, 0, 0, 0)) +
+                             line(collective({.number = 0}));
+    const TracePtr trace = load(text);
+    QVERIFY(trace);
+    QCOMPARE(trace->nccl.size(), 4u);
+    std::map<uint64_t, int> of;
+    for (uint32_t row = 0; row < 4; ++row) {
+        ++of[trace->nccl.communicator[row]];
+        QCOMPARE(trace->nccl.facts[row].rank, trace->nccl.communicator[row] == 0xa ? 1 : 3);
+    }
+    QCOMPARE(of[0xa], 3);
+    QCOMPARE(of[0xb], 1);
+    QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "1 operations, the first in line 5,"));
+    // A batch whose beginning is damaged is not taken for one of the batch before it.
+    std::string damaged =
+        line(context(first, dayUs, "v4.3"), stats(2, 0, 0, 0)) + line(collective({.number = 0}));
+    damaged += line(context(second, dayUs, "v4.3"), stats(1, 0, 0, 0)).replace(3, 1, "\"");
+    damaged += line(collective({.number = 0}));
+    const TracePtr rest = load(damaged);
+    QVERIFY(rest);
+    QCOMPARE(rest->nccl.size(), 1u);
+    QVERIFY(hasNote(*rest, HealthCode::FileDamaged, "the first in line 3"));
+}
+
+void tst_NcclInspector::whatWasOverwrittenIsCounted() {
+    const Rank rank;
+    std::string text;
+    for (const int64_t lost : {512, 0, 30})
+        text += line(context(rank, dayUs, "v4.1"), stats(1, 0, lost, lost / 10)) +
+                line(context(rank, dayUs, "v4.1"), collective({.number = lost}));
+    const TracePtr trace = load(text);
+    QVERIFY(trace);
+    QCOMPARE(trace->nccl.size(), 3u);
+    QVERIFY(hasNote(*trace, HealthCode::EventsDropped, "542 collectives and 54 messages"));
+}
+
+void tst_NcclInspector::damageCostsWhatIsDamaged() {
+    const Rank rank;
+    std::vector<std::string> lines;
+    for (int64_t number = 0; number < 6; ++number)
+        lines.push_back(lineOf(rank, {.number = number, .kernelUs = dayUs + number * 1000}));
+    const auto numbersIn = [](const Trace& trace) {
+        std::vector<int64_t> numbers;
+        for (uint32_t row = 0; row < trace.nccl.size(); ++row)
+            numbers.push_back(trace.nccl.facts[row].sequence);
+        return numbers;
+    };
+    const auto joined = [](const std::vector<std::string>& all) {
+        std::string text;
+        for (const std::string& each : all) text += each;
+        return text;
+    };
+    // Wherever the third is cut off.
+    for (const size_t length : {1u, 10u, 40u, 200u, 300u, 500u, 650u}) {
+        std::vector<std::string> damaged = lines;
+        QVERIFY(length < damaged[2].size());
+        damaged[2] = damaged[2].substr(0, length) + "\n";
+        const TracePtr trace = load(joined(damaged));
+        QVERIFY(trace);
+        QCOMPARE(numbersIn(*trace), (std::vector<int64_t>{0, 1, 3, 4, 5}));
+        QVERIFY(hasNote(*trace, HealthCode::FileDamaged, "the first in line 3"));
+        // Also without the end of the line.
+        damaged[2].pop_back();
+        const TracePtr close = load(joined(damaged));
+        QVERIFY(close);
+        QCOMPARE(numbersIn(*close), (std::vector<int64_t>{0, 1, 3, 4, 5}));
+    }
+    std::vector<std::string> mixed = lines;
+    mixed.insert(mixed.begin() + 1, "node:1:2 NCCL INFO {started} \"now\n");
+    mixed.insert(mixed.begin() + 3, "{\"level\":\"info\",\"msg\":\"step 3\"}\n");
+    const TracePtr trace = load(joined(mixed));
+    QVERIFY(trace);
+    QCOMPARE(numbersIn(*trace), (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
+    QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 lines of text, the first of them line 2"));
+    QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 objects of JSON that are not of NCCL"));
+    QVERIFY(!hasNote(*trace, HealthCode::FileDamaged, ""));
+    const auto leftOut = [&](const std::string& from, const std::string& to) {
+        std::vector<std::string> odd = lines;
+        odd[1].replace(odd[1].find(from), from.size(), to);
+        const TracePtr loaded = load(joined(odd));
+        return loaded && numbersIn(*loaded) == std::vector<int64_t>{0, 2, 3, 4, 5} &&
+               hasNote(*loaded, HealthCode::RowsLeftOut, "the first in line 2,");
+    };
+    QVERIFY(leftOut("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":-50"));
+    QVERIFY(leftOut("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":NaN"));
+    QVERIFY(leftOut("\"coll_exec_time_us\":50", "\"coll_exec_time_us\":1e300"));
+    QVERIFY(leftOut("\"coll\":\"AllReduce\"", "\"coll\":7"));
+    QVERIFY(leftOut("\"header\":", "\"other\":"));
+}
+
+void tst_NcclInspector::aCutLastLineIsSaid() {
+    const std::string text = lineOf({}, {.number = 0}) + lineOf({}, {.number = 1});
+    const TracePtr trace = load(text.substr(0, text.size() - 40));
+    QVERIFY(trace);
+    QCOMPARE(trace->nccl.size(), 1u);
+    QVERIFY(hasNote(*trace, HealthCode::FileCut, "The file ends in the middle"));
+    QVERIFY(!hasNote(*trace, HealthCode::FileDamaged, ""));
+}
+
+void tst_NcclInspector::layoutDoesNotMatter() {
+    std::string lines, oneLine, pretty, list = "[";
+    for (int64_t number = 0; number < 4; ++number) {
+        const std::string each = lineOf({}, {.number = number, .kernelUs = dayUs + number * 100});
+        lines += each;
+        oneLine += each.substr(0, each.size() - 1);
+        list += (number == 0 ? "" : ",") + each;
+        for (const char c : each) {
+            pretty += c;
+            if (c == '{' || c == ',' || c == '[') pretty += "\n    ";
+            if (c == ':') pretty += ' ';
+        }
+    }
+    const TracePtr trace = load(lines);
+    QVERIFY(trace);
+    for (const std::string& text : {oneLine, pretty, list + "]\n"}) {
+        const TracePtr other = load(text);
+        QVERIFY(other);
+        QCOMPARE(other->nccl.size(), trace->nccl.size());
+        for (uint32_t row = 0; row < trace->nccl.size(); ++row)
+            QCOMPARE(other->nccl.facts[row].gpu, trace->nccl.facts[row].gpu);
+        QVERIFY(!hasNote(*other, HealthCode::FileDamaged, ""));
+    }
+}
+
+void tst_NcclInspector::whatRcclAddsIsReadOrCounted() {
+    const Rank rank;
+    const std::string channel = fmt::format(
+        R"({{"event_type":"KernelCh","channel_id":0,"event_trace_ts":{{"kernel_start_ts":{}}}}})",
+        dayUs + 20);
+    const std::string proxy =
+        R"({"event_type":"ProxyOp","proxy_id":17,"events":[{"event_type":"ProxyStep"}]})";
+    std::string call = collective({.operation = "All2All", .tookUs = 30});
+    call.pop_back();
+    call += fmt::format(R"(,"event_trace_ts":{{"coll_start_ts":{},"coll_stop_ts":{}}},)", dayUs + 1,
+                        dayUs + 6) +
+            "\"events\":[" + proxy + "," + channel + "]}";
+    const TracePtr trace = load(line(context(rank, dayUs + 900, "v4.1"), call) +
+                                line(context(rank, dayUs + 900, "v4.1"),
+                                     R"("coll_api":{"func":"AllReduce","start_ts":1})"));
+    QVERIFY(trace);
+    QCOMPARE(trace->nccl.size(), 1u);
+    QCOMPARE(operationAt(*trace, 0), std::string_view("AlltoAll"));
+    QCOMPARE(callAt(*trace, 0), (TimeRange{0, 5 * us}));
+    QCOMPARE(trace->nccl.facts[0].gpu, (TimeRange{19 * us, 49 * us}));
+    QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 records of NCCL Inspector"));
+}
+
+void tst_NcclInspector::onlyTheCallOfSomeIsKnown() {
+    const Rank rank;
+    const Call call{.timing = "collective_cpu", .kernelUs = dayUs, .channels = 0};
+    const TracePtr trace = load(lineOf(rank, call));
+    QVERIFY(trace);
+    QCOMPARE(trace->nccl.size(), 1u);
+    QCOMPARE(trace->kernels.size(), 0u);
+    QCOMPARE(callAt(*trace, 0), (TimeRange{0, 5 * us}));
+    QVERIFY(hasNote(*trace, HealthCode::Untimed, "Of 1 NCCL operations only the call"));
+    bool isSaid = false;
+    for (const Property& each : trace->facts.others)
+        isSaid |= each.value.find("collective_cpu of 1") != std::string::npos;
+    QVERIFY(isSaid);
+}
+
+void tst_NcclInspector::packedIsTheSame() {
+    std::string text;
+    for (int64_t number = 0; number < 500; ++number)
+        text += lineOf({}, {.number = number, .kernelUs = dayUs + number * 100});
+    const fs::path path = folder_ / "node-pid100.log.gz";
+    const gzFile packed = gzopen(path.c_str(), "wb");
+    gzwrite(packed, text.data(), static_cast<unsigned>(text.size()));
+    gzclose(packed);
+    const Result<TracePtr> whole_ = loadTrace(path);
+    QVERIFY(whole_);
+    QCOMPARE((*whole_)->nccl.size(), 500u);
+    fs::resize_file(path, fs::file_size(path) / 2);
+    const Result<TracePtr> half = loadTrace(path);
+    QVERIFY(half);
+    QVERIFY((*half)->nccl.size() > 100 && (*half)->nccl.size() < 400);
+    QVERIFY(hasNote(**half, HealthCode::FileCut, ""));
+}
+
+void tst_NcclInspector::hostileFilesAreNoTrouble_data() {
+    QTest::addColumn<QByteArray>("text");
+    const std::string good = lineOf({}, {.number = 1});
+    const auto row = [&good](const char* name, const std::string& text) {
+        QTest::newRow(name) << QByteArray::fromStdString(good + text);
+    };
+    const auto repeated = [](const std::string& part, size_t bytes) {
+        std::string text;
+        while (text.size() < bytes) text += part;
+        return text;
+    };
+    row("deep", repeated("{\"a\":", 3'000'000));
+    row("deep by lines", repeated("{\"a\":\n", 3'000'000));
+    row("lists by lines", repeated("{\"a\":[1,\n", 3'000'000));
+    row("braces", repeated("{", 3'000'000));
+    row("beginnings", repeated("{\"p2p_perf\"", 3'000'000));
+    row("an endless text", "{\"header\":\"" + repeated("x\\\"", 9'000'000));
+    row("an endless line", repeated("x", 9'000'000));
+    row("records in a line of text", repeated("x {\"", 3'000'000));
+    std::string odd = good;
+    odd.replace(odd.find("\"pid\":100"), 9, "\"pid\":1e99");
+    row("numbers that are none",
+        odd + line(context({.rank = -5, .ranks = 0, .id = ""}, -1), collective({.number = -1})) +
+            line(context({.rank = 1 << 30, .pid = -7, .id = "0xfffffffffffffffffffff"},
+                         int64_t{1} << 62),
+                 collective({.bytes = -(int64_t{1} << 62), .tookUs = int64_t{1} << 62})) +
+            line(context({}, dayUs), collective({.bytes = INT64_MAX, .kernelUs = 1})));
+}
+
+void tst_NcclInspector::hostileFilesAreNoTrouble() {
+    QFETCH(QByteArray, text);
+    QElapsedTimer clock;
+    clock.start();
+    const TracePtr trace = load(text.toStdString());
+    QVERIFY(trace);
+    QVERIFY(trace->nccl.size() >= 1);
+    QVERIFY2(clock.elapsed() < 60'000, qPrintable(QString::number(clock.elapsed())));
+}
+
+void tst_NcclInspector::ranksBecomeOneTraceWithALateOne() {
+    std::vector<fs::path> files;
+    for (int rank = 0; rank < 4; ++rank) {
+        std::string text;
+        for (int64_t number = 0; number < 8; ++number) {
+            // Rank 2 comes 300 us after the others, which wait for it.
+            const int64_t lateUs = rank == 2 ? 300 : rank;
+            text += lineOf({.rank = rank, .pid = 100 + rank},
+                           {.number = number,
+                            .tookUs = 400 - lateUs,
+                            .kernelUs = dayUs + number * 1000 + lateUs});
+        }
+        files.push_back(file(fmt::format("node-1-pid{}.log", 100 + rank), text));
+    }
+    const fs::path merged = folder_ / "job.sqlite";
+    QVERIFY(mergeFiles(files, merged));
+    const Result<TracePtr> trace = loadTrace(merged);
+    QVERIFY(trace);
+    QCOMPARE((*trace)->processes.size(), size_t{4});
+    QCOMPARE((*trace)->gpus.size(), size_t{4});
+    const Result<ReportTable> late = makeReport(**trace, "nccl_lateness", std::nullopt);
+    QVERIFY(late);
+    QCOMPARE(late->rows.size(), size_t{4});
+    for (int64_t rank = 0; rank < 4; ++rank) {
+        const size_t row = rowOfRank(*late, rank);
+        QCOMPARE(whole(*late, row, 2), 100 + rank);
+        QCOMPARE(whole(*late, row, 3), int64_t{8});
+        QCOMPARE(whole(*late, row, 4), int64_t{rank == 2 ? 8 : 0});
+        QCOMPARE(whole(*late, row, 8), (rank == 2 ? 300 : rank) * us);
+    }
+    for (uint32_t row = 0; row < (*trace)->nccl.size(); ++row) {
+        const NcclFacts facts = (*trace)->nccl.facts[row];
+        QCOMPARE(facts.waitedNs, (facts.rank == 2 ? 0 : 300 - facts.rank) * us);
+    }
+}
+
+void tst_NcclInspector::timesOfWritingMakeNobodyLate() {
+    std::vector<fs::path> files;
+    for (int rank = 0; rank < 2; ++rank) {
+        std::string text;
+        for (int64_t number = 0; number < 8; ++number)
+            text += line(context({.rank = rank, .ranks = 2, .pid = 200 + rank},
+                                 dayUs + number * 1000 + rank * 300),
+                         collective({.number = number}));
+        files.push_back(file(fmt::format("node-1-pid{}.log", 200 + rank), text));
+    }
+    const fs::path merged = folder_ / "plain.sqlite";
+    QVERIFY(mergeFiles(files, merged));
+    const Result<TracePtr> trace = loadTrace(merged);
+    QVERIFY(trace);
+    QCOMPARE((*trace)->nccl.size(), 16u);
+    for (uint32_t row = 0; row < 16; ++row) {
+        QCOMPARE((*trace)->nccl.facts[row].waitedNs, int64_t{-1});
+        QVERIFY(ncclRate(**trace, row));
+    }
+    for (const char* name : {"nccl_lateness", "nccl_lateness:collective"}) {
+        const Result<ReportTable> late = makeReport(**trace, name, std::nullopt);
+        QVERIFY(late);
+        QCOMPARE(late->rows.size(), size_t{0});
+        QVERIFY(!late->notes.empty());
+        QVERIFY(late->notes.front().starts_with("16 calls of collectives are left out"));
+    }
+}
+
+LANESCOPE_TEST(tst_NcclInspector, NoApplication)
+#include "tst_NcclInspector.moc"
