@@ -8,6 +8,7 @@ namespace lanescope {
 // Every report there is; each is defined in its own file. `reports.cpp` says in which order.
 
 extern const Report apiSummaryReport;
+extern const Report backwardByOperatorReport;
 extern const Report cpuFaultSummaryReport;
 extern const Report energyByRangeReport;
 extern const Report gpuActivityReport;
