@@ -83,6 +83,8 @@ void DetailsPanel::addFlowLinks() {
         addLinks(tr("Launched on the GPU"), trace_->launchedWork(event_));
         return;
     }
+    addLinks(tr("Forward operator"), forwardOf(*trace_, event_));
+    addLinks(tr("Backward operator"), backwardOf(*trace_, event_));
     if (const EventRef call = trace_->launchingCall(event_); call.isValid())
         addLinks(tr("Launched by"), {call});
     addLinks(tr("Waited for, in other streams"), awaitedWork(*trace_, event_));

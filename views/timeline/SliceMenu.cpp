@@ -45,8 +45,15 @@ void SliceMenu::addSliceEntries() {
         });
         action->setEnabled(hasAny);
     };
-    addFollow(tr("What launched it\tQ"), -1, !causesOf(trace, event).empty());
-    addFollow(tr("What it caused\tE"), +1, !causedBy(trace, event).empty());
+    const bool isForward = !backwardOf(trace, event).empty();
+    const bool isBackward = !forwardOf(trace, event).empty();
+    if (isForward || isBackward) {
+        addFollow(tr("Its forward operator\tQ"), -1, isBackward);
+        addFollow(tr("Its backward operator\tE"), +1, isForward);
+    } else {
+        addFollow(tr("What launched it\tQ"), -1, !causesOf(trace, event).empty());
+        addFollow(tr("What it caused\tE"), +1, !causedBy(trace, event).empty());
+    }
     addSeparator();
     addAction(tr("Copy\tCtrl+C"), this, [this, event] {
         state_.setSelectedEvent(event);

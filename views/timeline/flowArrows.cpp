@@ -40,6 +40,11 @@ std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout,
     };
     if (event.kind() == EventKind::Api) {
         for (const EventRef work : trace.launchedWork(event)) add(FlowKind::Launch, event, work);
+    } else if (event.kind() == EventKind::Nvtx) {
+        for (const EventRef forward : forwardOf(trace, event))
+            add(FlowKind::Backward, forward, event);
+        for (const EventRef backward : backwardOf(trace, event))
+            add(FlowKind::Backward, event, backward);
     } else if (event.isValid()) {
         if (const EventRef call = trace.launchingCall(event); call.isValid())
             add(FlowKind::Launch, call, event);

@@ -10,8 +10,9 @@ namespace lanescope::views {
 
 /// Why an arrow leads from one event to another.
 enum class FlowKind : uint8_t {
-    Launch,  ///< The call started the work.
-    Wait,    ///< The work of another stream had to wait, for an event.
+    Launch,    ///< The call started the work.
+    Wait,      ///< The work of another stream had to wait, for an event.
+    Backward,  ///< The operator is the backward of the other.
 };
 
 /// Where an arrow begins or ends. Heights are pixels from the top of all rows.
@@ -30,8 +31,9 @@ struct FlowArrow {
 };
 
 /// The arrows of a call to its work, those of a piece of GPU work from its call and to and from the
-/// work of other streams that had to wait. Ends in folded tracks stand at the group that hides
-/// them. At most some tens: a graph launch may start thousands.
+/// work of other streams that had to wait, and those between an operator and its backward. Ends in
+/// folded tracks stand at the group that hides them. At most some tens: a graph launch may start
+/// thousands.
 std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event);
 
 }  // namespace lanescope::views

@@ -87,6 +87,32 @@ class TestDetailsPanel : public QObject {
         QCOMPARE(activated.takeFirst().front().value<EventRef>(), kernel);
     }
 
+    void aClickOnALinkGoesFromAnOperatorToItsBackwardAndBack() {
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread();
+        const EventRef forward = builder.addNvtx(thread, "aten::mm", 0, 100);
+        const EventRef backward = builder.addNvtx(thread, "MmBackward0", 500, 700);
+        builder.backward(forward, backward);
+        const TracePtr trace = builder.finish();
+        DetailsPanel panel;
+        panel.resize(360, 700);
+        panel.setTrace(trace);
+        panel.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&panel));
+        QSignalSpy activated(&panel, &DetailsPanel::eventActivated);
+        const auto goes = [&](EventRef from, const char* heading, EventRef to) {
+            panel.setEvent(from);
+            QVERIFY(panel.sheet().text().contains(heading));
+            QTest::mouseClick(
+                panel.sheet().viewport(), Qt::LeftButton, {},
+                linkPosition(panel.sheet(), QString::fromStdString(trace->nameOf(to))));
+            QCOMPARE(activated.count(), 1);
+            QCOMPARE(activated.takeFirst().front().value<EventRef>(), to);
+        };
+        goes(forward, "Backward operator", backward);
+        goes(backward, "Forward operator", forward);
+    }
+
     void namesAreTakenLiterally() {
         SimulatedTrace builder;
         const EventRef range =

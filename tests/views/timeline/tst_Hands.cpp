@@ -81,6 +81,27 @@ class TestHands : public QObject {
         closeMenus(shown);
     }
 
+    void aRightClickOnAnOperatorLeadsToItsBackward() {
+        SimulatedTrace builder;
+        const uint32_t thread = builder.defaultThread();
+        builder.addKernel(builder.defaultStream(), "gemm", 0, 900'000);
+        const EventRef forward = builder.addNvtx(thread, "aten::mm", 100'000, 300'000);
+        const EventRef backward = builder.addNvtx(thread, "MmBackward0", 500'000, 700'000);
+        builder.backward(forward, backward);
+        ShownTimeline shown(builder.finish());
+        QList<QAction*> entries = menuAt(shown, shown.middleOf(forward));
+        QVERIFY(!entryOf(entries, "Its forward operator")->isEnabled());
+        entryOf(entries, "Its backward operator")->trigger();
+        QCOMPARE(shown.view.selectedEvent(), backward);
+        closeMenus(shown);
+        shown.view.fit();
+        entries = menuAt(shown, shown.middleOf(backward));
+        QVERIFY(!entryOf(entries, "What launched it"));
+        entryOf(entries, "Its forward operator")->trigger();
+        QCOMPARE(shown.view.selectedEvent(), forward);
+        closeMenus(shown);
+    }
+
     void aRightClickHidesAndPinsTheTrackAndUTakesItBack() {
         ShownTimeline shown(small_.trace);
         const TrackArrangement before = shown.view.arrangement();

@@ -4,6 +4,7 @@
 #include <QSignalSpy>
 
 #include "model/trace/kinds/flows.h"
+#include "model/trace/rangeDomains.h"
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/TimelineNavigator.h"
@@ -68,6 +69,7 @@ class tst_TimelineNavigation : public QObject {
     void homeAndEndGoToTheEndsOfTheLane();
     void controlHomeAndEndScroll();
     void keysFollowTheFlow();
+    void keysAndTheMouseFollowOperatorsToTheirBackward();
     void arrowsOutOfSightEndInALabel();
     void labelsLeaveTheirEventInSight();
     void aLabelLeadsToItsEvent();
@@ -305,6 +307,40 @@ void tst_TimelineNavigation::keysFollowTheFlow() {
     QCOMPARE(shown.view.selectedEvent(), busy_.waiting);
     QTest::keyClick(&shown.view, Qt::Key_Q);
     QCOMPARE(shown.view.selectedEvent(), busy_.launched);
+}
+
+void tst_TimelineNavigation::keysAndTheMouseFollowOperatorsToTheirBackward() {
+    SimulatedTrace builder;
+    const uint32_t main = builder.addThread(0, 4242, "python3");
+    const uint32_t autograd = builder.addThread(0, 4250, "pt_autograd_0");
+    const auto add = [&](uint32_t thread, const char* name, int64_t startNs, int64_t endNs) {
+        return builder.addNvtx(thread, name, startNs, endNs, NvtxStyle::PushPop, operatorDomain);
+    };
+    const EventRef forward = add(main, "aten::mm", 10'000, 110'000);
+    const EventRef other = add(main, "aten::relu", 200'000, 300'000);
+    const EventRef backward = add(autograd, "MmBackward0", 500'000, 600'000);
+    builder.addKernel(builder.defaultStream(), "gemm", 20'000, 900'000);
+    builder.backward(forward, backward);
+    ShownTimeline shown(builder.finish());
+    shown.view.setSelectedEvent(forward);
+    QVERIFY(shown.canvas()->flowLabels().empty());
+    QTest::keyClick(&shown.view, Qt::Key_E);
+    QCOMPARE(shown.view.selectedEvent(), backward);
+    QTest::keyClick(&shown.view, Qt::Key_E);
+    QCOMPARE(shown.view.selectedEvent(), backward);
+    QTest::keyClick(&shown.view, Qt::Key_Q);
+    QCOMPARE(shown.view.selectedEvent(), forward);
+    // Its arrow leads to what is out of sight.
+    shown.view.visibleRange()->setRange({0, 150'000});
+    QCOMPARE(shown.canvas()->flowLabels().size(), size_t{1});
+    const FlowOverlay::Label label = shown.canvas()->flowLabels()[0];
+    QVERIFY2(label.text.startsWith("MmBackward0 at +"), qPrintable(label.text));
+    QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, label.area.center().toPoint());
+    QCOMPARE(shown.view.selectedEvent(), backward);
+    shown.view.setSelectedEvent(other);
+    QVERIFY(shown.canvas()->flowLabels().empty());
+    QTest::keyClick(&shown.view, Qt::Key_E);
+    QCOMPARE(shown.view.selectedEvent(), other);
 }
 
 void tst_TimelineNavigation::arrowsOutOfSightEndInALabel() {
