@@ -16,7 +16,6 @@ namespace {
 /// Threads of a process that are looked at for one number; a hostile file has it on any number.
 constexpr int mostThreads = 64;
 
-using Operators = LargeVector<NumberedOperator>;
 using Span = std::span<const NumberedOperator>;
 
 auto forwardKey(const NumberedOperator& each) {
@@ -33,7 +32,7 @@ auto backwardKey(const NumberedOperator& each) {
 /// Forward operators, found by their numbers.
 class Forwards {
   public:
-    explicit Forwards(Operators& operators) : operators_(operators) {
+    explicit Forwards(NumberedOperators& operators) : operators_(operators) {
         sortLarge(operators_, [](const NumberedOperator& a, const NumberedOperator& b) {
             return forwardKey(a) < forwardKey(b);
         });
@@ -74,7 +73,7 @@ class Forwards {
     }
 
   private:
-    Operators& operators_;
+    NumberedOperators& operators_;
 };
 
 /// The thread of the trace that the backward operators of one thread of the file name as that of
@@ -110,16 +109,12 @@ bool holds(const NumberedOperator& outer, const NumberedOperator& next) {
 
 }  // namespace
 
-void joinBySequence(JsonGiving& giving, JsonFindings& findings,
-                    LargeVector<NumberedOperator>& operators) {
-    Operators ahead(operators.get_allocator()), backwards(operators.get_allocator());
-    for (const NumberedOperator& each : operators)
-        (each.forwardThread == 0 ? ahead : backwards).push_back(each);
-    operators = Operators(operators.get_allocator());
+void joinBySequence(JsonGiving& giving, JsonFindings& findings, NumberedOperators& forwards,
+                    NumberedOperators& backwards) {
     sortLarge(backwards, [](const NumberedOperator& a, const NumberedOperator& b) {
         return backwardKey(a) < backwardKey(b);
     });
-    const Forwards forwards(ahead);
+    const Forwards numbers(forwards);
     const Span all(backwards.data(), backwards.size());
     for (size_t first = 0; first < all.size();) {
         size_t end = first + 1;
@@ -127,12 +122,12 @@ void joinBySequence(JsonGiving& giving, JsonFindings& findings,
                all[end].forwardThread == all[first].forwardThread)
             ++end;
         const Span ofThread = all.subspan(first, end - first);
-        const uint32_t thread = threadMeant(forwards, ofThread);
+        const uint32_t thread = threadMeant(numbers, ofThread);
         for (size_t at = 0; at < ofThread.size(); ++at) {
             const NumberedOperator& backward = ofThread[at];
             if (at + 1 < ofThread.size() && holds(backward, ofThread[at + 1])) continue;
             const NumberedOperator* const forward =
-                thread != noIndex ? forwards.lastBefore(thread, backward) : nullptr;
+                thread != noIndex ? numbers.lastBefore(thread, backward) : nullptr;
             if (forward != nullptr)
                 giving.builder.backward({EventKind::Nvtx, forward->row},
                                         {EventKind::Nvtx, backward.row});

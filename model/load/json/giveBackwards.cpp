@@ -90,17 +90,19 @@ class BackwardGiver {
 
     /// Of processes without arrows.
     void giveSequences() {
-        LargeVector<NumberedOperator> numbered(giving_.builder.memory());
+        NumberedOperators forwards(giving_.builder.memory());
+        NumberedOperators backwards(giving_.builder.memory());
         giving_.events.sequences.consume([&](const JsonSequence& said) {
             if (said.slice < first_ || said.slice >= end_) return;
             const uint32_t thread = ranges_.thread[said.slice];
             const uint32_t process = processOf(thread);
             if (withArrows_.contains(process)) return;
-            numbered.push_back({said.sequence, ranges_.startNs[said.slice],
-                                ranges_.endNs[said.slice], process, thread, said.forwardThread,
-                                said.slice});
+            auto& operators = said.forwardThread == 0 ? forwards : backwards;
+            operators.push_back({said.sequence, ranges_.startNs[said.slice],
+                                 ranges_.endNs[said.slice], process, thread, said.forwardThread,
+                                 said.slice});
         });
-        joinBySequence(giving_, findings_, numbered);
+        if (!backwards.empty()) joinBySequence(giving_, findings_, forwards, backwards);
     }
 
   private:
