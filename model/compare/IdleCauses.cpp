@@ -9,6 +9,7 @@
 #include "model/compare/WorkerTimeline.h"
 #include "model/trace/callWord.h"
 #include "model/trace/categories.h"
+#include "model/trace/knowsOnlyNccl.h"
 
 namespace lanescope::compare {
 
@@ -154,6 +155,7 @@ ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t name, Range
 }
 
 Stretches IdleCauses::claims(StepPart part) {
+    if (knowsOnlyNccl(trace_.producer)) return {};
     switch (part) {
         case StepPart::DataLoading:
             return dataLoading();
@@ -184,7 +186,8 @@ ContributorTable::Id IdleCauses::unknown(uint32_t name, RangePaths::Id path) {
 }
 
 ContributorTable::Id IdleCauses::unknownCause() {
-    return unknown(nameKey(std::string(noWorkAround)), 0);
+    return unknown(
+        nameKey(std::string(knowsOnlyNccl(trace_.producer) ? otherWorkUnknown : noWorkAround)), 0);
 }
 
 Stretches IdleCauses::queuedGaps() const {

@@ -10,6 +10,7 @@
 #include "model/compare/IdleCauses.h"
 #include "model/compare/shownNumbers.h"
 #include "model/explain/findingQuery.h"
+#include "model/trace/knowsOnlyNccl.h"
 #include "model/trace/notesOf.h"
 #include "model/values/DurationScale.h"
 #include "model/values/formatValue.h"
@@ -70,9 +71,13 @@ class Words {
                                  : run_.source == StepSource::Chosen ? "stretch"
                                                                      : "mean step";
         std::string text =
-            fmt::format("{} {} % of the {} of {}", count == 1 ? "The GPU computes" : "GPUs compute",
-                        percentText(100 * shareOf(all.parts[StepPart::Compute], all.meanNs)), what,
-                        scale.text(meanNs));
+            knowsOnlyNccl(run_.facts.producer)
+                ? fmt::format("Only NCCL's kernels are known of the {} of {}", what,
+                              scale.text(meanNs))
+                : fmt::format("{} {} % of the {} of {}",
+                              count == 1 ? "The GPU computes" : "GPUs compute",
+                              percentText(100 * shareOf(all.parts[StepPart::Compute], all.meanNs)),
+                              what, scale.text(meanNs));
         std::vector<StepPart> parts;
         for (size_t index = 1; index < stepPartCount; ++index)
             parts.push_back(static_cast<StepPart>(index));

@@ -77,8 +77,10 @@ void OperationGiver::give(int64_t globalPid, uint32_t gpu,
         if (!range.isValid()) continue;
         // Of a group all calls begin and end together: each launched its own kernel.
         NcclRow row = one.row;
-        row.facts.launchThread = thread;
-        row.facts.launch = {call.startNs, call.startNs + 1};
+        if (row.facts.launchThread == noIndex) {
+            row.facts.launchThread = thread;
+            row.facts.launch = {call.startNs, call.startNs + 1};
+        }
         builder_.nccl(range, row);
         if (!one.kernel || gpu == noIndex) continue;
         if (stream == noIndex) stream = builder_.stream(process, gpu, 0, owner.nextStream++);

@@ -10,13 +10,10 @@
 
 namespace lanescope {
 
-/// What recorded a trace that holds nothing but operations of NCCL Inspector.
-inline constexpr std::string_view inspectorProducer = "NCCL Inspector";
-
 /// An operation of NCCL that nobody saw but NCCL itself. Times are those of the trace.
 struct SeenOperation {
-    NcclRow row;
-    TimeRange call;                   ///< On the CPU.
+    NcclRow row;     ///< With a launch if the builder has the call that launched its kernel.
+    TimeRange call;  ///< On the CPU.
     std::optional<TimeRange> kernel;  ///< On the GPU.
     bool isAtWriting = false;         ///< Its time is made of when it was written down.
 };

@@ -64,7 +64,7 @@ void noteTimes(const InspectorFile& file, Notes& notes) {
                               formatCount(callTimed)),
                   callTimed);
     if (!file.operations.empty())
-        notes.add(Severity::Info, HealthCode::CoarseTimes,
+        notes.add(Severity::Warning, HealthCode::CoarseTimes,
                   "Of the GPUs the file knows NCCL's kernels only, to a microsecond, and not which "
                   "GPU they ran on: their numbers count the ranks, and what else they did is not "
                   "known.");

@@ -13,6 +13,7 @@
 #include "model/load/inspector/giveOperations.h"
 #include "model/load/inspector/noteInspector.h"
 #include "model/load/inspector/placeOperations.h"
+#include "model/trace/knowsOnlyNccl.h"
 
 namespace lanescope {
 
