@@ -28,7 +28,7 @@ class IdleCauses {
 
     /// The name of the cause of time before the first and after the last work.
     static constexpr std::string_view noWorkAround = "no work before or after";
-    static constexpr std::string_view otherWorkUnknown = "only NCCL's kernels are known";
+    static constexpr std::string_view otherWorkUnknown = "outside NCCL's kernels";
 
     /// Of an idle part; labels are contributors. Parts with work on the GPU claim nothing here.
     Stretches claims(StepPart part);

@@ -10,6 +10,7 @@
 #include "model/build/noteWhatIsMissing.h"
 #include "model/format/rankInName.h"
 #include "model/merge/alignClocks.h"
+#include "model/merge/joinInspector.h"
 #include "model/merge/placeParts.h"
 #include "model/values/formatValue.h"
 
@@ -220,9 +221,10 @@ std::string_view identifier(ClockMethod method) {
     return "start";
 }
 
-Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOptions& options,
+Result<TraceBuilder> mergeTraces(std::span<const TracePtr> all, const MergeOptions& options,
                                  const std::stop_token& stop) {
-    if (traces.empty()) return fail("There is no trace to merge.");
+    if (all.empty()) return fail("There is no trace to merge.");
+    const std::vector<TracePtr> traces = joinInspector(all, options.threads, stop);
     Result<PlacedParts> placed = placeParts(traces);
     if (!placed) return fail(placed.error());
     Result<AlignedClocks> clocks = alignClocks(traces, *placed, options.method);

@@ -32,7 +32,8 @@ struct MergeOptions {
 
 /// Several traces as one: ranks of a job that left a file each. Processes keep their PIDs and say
 /// their host in their packed ids, GPUs get numbers of their own, and times are by the clock of the
-/// first. How clocks were brought together, and how well that is known, its health says, and the
+/// first. Logs of NCCL Inspector become a part of the traces of their processes (`joinInspector`).
+/// How clocks were brought together, and how well that is known, its health says, and the
 /// properties of each process: `clock.method`, `clock.offsetNs`, `clock.driftPpm`, `clock.errorNs`.
 /// Fails if the method asked for finds nothing, the files were recorded days apart, or the whole
 /// is larger than a trace can be. False of `stop` as `TraceBuilder::finish`. The builder is

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/trace/knowsOnlyNccl.h"
 #include "model/values/formatTable.h"
 #include "model/values/formatValue.h"
 
@@ -42,7 +43,7 @@ void noteTimes(const InspectorFile& file, Notes& notes) {
     const int64_t atWriting = count([](const auto& one) { return one.isAtWriting; });
     if (atWriting > 0)
         notes.add(
-            Severity::Warning, HealthCode::Untimed,
+            Severity::Warning, HealthCode::CoarseTimes,
             fmt::format("The times of {} NCCL operations are those of the writing, not of the "
                         "operation: each ends where it was written down or earlier. How long they "
                         "took is right, and nothing is said of who was late. With "
@@ -58,16 +59,13 @@ void noteTimes(const InspectorFile& file, Notes& notes) {
                   cpuTimed);
     const int64_t callTimed = file.timings[static_cast<size_t>(InspectorTiming::CollectiveCpu)];
     if (callTimed > 0)
-        notes.add(Severity::Warning, HealthCode::Untimed,
+        notes.add(Severity::Warning, HealthCode::CoarseTimes,
                   fmt::format("Of {} NCCL operations only the call was measured: nothing is known "
                               "of their work on the GPU.",
                               formatCount(callTimed)),
                   callTimed);
     if (!file.operations.empty())
-        notes.add(Severity::Warning, HealthCode::CoarseTimes,
-                  "Of the GPUs the file knows NCCL's kernels only, to a microsecond, and not which "
-                  "GPU they ran on: their numbers count the ranks, and what else they did is not "
-                  "known.");
+        notes.add(Severity::Warning, HealthCode::NotShown, std::string(knowsOnlyNcclSentence));
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ void loadRocmTrace(Bytes bytes) {
     loadSheet(textOf(bytes), bytes);
 }
 
+/// A trace of events or a log of NCCL Inspector, whichever it is more like.
 void loadJsonTrace(Bytes bytes) {
     load(textOf(bytes), bytes);
 }
