@@ -76,6 +76,9 @@ void tst_Backwards::arrowsComeBeforeNumbers() {
                       arrowEnd("f", 7, "9", "91", "232.250")};
     QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), arrow)))),
              Names{"aten::relu > MmBackward0"});
+    // One that joins nothing says nothing.
+    const Names stray{arrowEnd("s", 7, "9", "9", "140.250")};
+    QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), stray)))), bothPairs);
     // Of the process that has arrows only.
     const Names events =
         with(with(forwardAndBackward("9", true), arrow), forwardAndBackward("8", true));

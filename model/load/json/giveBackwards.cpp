@@ -17,8 +17,8 @@ namespace {
 /// that is.
 class ArrowJoiner {
   public:
-    ArrowJoiner(JsonGiving& giving, JsonFindings& findings)
-        : giving_(giving), findings_(findings) {}
+    ArrowJoiner(JsonGiving& giving, JsonFindings& findings, std::set<uint32_t>& joined)
+        : giving_(giving), findings_(findings), joined_(joined) {}
 
     void take(const ArrowEnd* first, const ArrowEnd* last) {
         if (first->phase == JsonArrowEnd::either) return takeEither(first, last);
@@ -46,14 +46,17 @@ class ArrowJoiner {
             giving_.events.tally.otherFlows += last - first;
     }
     void give(const ArrowEnd& from, const ArrowEnd& to) {
-        if (from.row == noIndex || to.row == noIndex || from.row == to.row)
+        if (from.row == noIndex || to.row == noIndex || from.row == to.row) {
             findings_.arrowEndsLeft += 2;
-        else
-            giving_.builder.backward({EventKind::Nvtx, from.row}, {EventKind::Nvtx, to.row});
+            return;
+        }
+        giving_.builder.backward({EventKind::Nvtx, from.row}, {EventKind::Nvtx, to.row});
+        if (from.process != noIndex) joined_.insert(from.process);
     }
 
     JsonGiving& giving_;
     JsonFindings& findings_;
+    std::set<uint32_t>& joined_;  ///< Processes of which arrows joined something.
 };
 
 class BackwardGiver {
@@ -79,7 +82,7 @@ class BackwardGiver {
             ends.begin(), ends.end(),
             [](const ArrowEnd& a, const ArrowEnd& b) { return a.order() == b.order(); });
         const size_t count = static_cast<size_t>(last - ends.begin());
-        ArrowJoiner joiner(giving_, findings_);
+        ArrowJoiner joiner(giving_, findings_, joined_);
         for (size_t from = 0; from < count;) {
             size_t to = from + 1;
             while (to < count && ends[to].arrow() == ends[from].arrow()) ++to;
@@ -88,7 +91,7 @@ class BackwardGiver {
         }
     }
 
-    /// Of processes without arrows.
+    /// Of processes in which no arrow joined anything.
     void giveSequences() {
         NumberedOperators forwards(giving_.builder.memory());
         NumberedOperators backwards(giving_.builder.memory());
@@ -96,7 +99,7 @@ class BackwardGiver {
             if (said.slice < first_ || said.slice >= end_) return;
             const uint32_t thread = ranges_.thread[said.slice];
             const uint32_t process = processOf(thread);
-            if (withArrows_.contains(process)) return;
+            if (joined_.contains(process)) return;
             auto& operators = said.forwardThread == 0 ? forwards : backwards;
             operators.push_back({said.sequence, ranges_.startNs[said.slice],
                                  ranges_.endNs[said.slice], process, thread, said.forwardThread,
@@ -121,7 +124,6 @@ class BackwardGiver {
                 return;
             }
             const uint32_t process = processOf(thread);
-            if (!isEither) withArrows_.insert(process);
             ends.push_back({each.timeNs - giving_.zeroNs, each.id, isEither ? noIndex : process,
                             thread, noIndex, each.phase});
         });
@@ -158,7 +160,7 @@ class BackwardGiver {
     JsonFindings& findings_;
     const NvtxTable& ranges_;
     const uint32_t first_, end_;
-    std::set<uint32_t> withArrows_;  ///< Processes.
+    std::set<uint32_t> joined_;  ///< Processes of which arrows joined something.
 };
 
 }  // namespace
