@@ -194,9 +194,8 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
     if (!format.isEmpty()) expected.push_back(format.toStdString());
     QCOMPARE(takersOf(file.toStdString()), expected);
     const Result<TracePtr> trace = loadTrace(file.toStdString());
-    const QStringList readable{"lanescope", "nsight-sqlite", "nvprof", "chrome-json",
-                               "rocpd",     "rpd",           "xplane", "perfetto",
-                               "nccl-inspector"};
+    const QStringList readable{"lanescope", "nsight-sqlite", "nvprof",   "chrome-json",   "rocpd",
+                               "rpd",       "xplane",        "perfetto", "nccl-inspector"};
     QCOMPARE(trace.has_value(), readable.contains(format));
     if (!trace) QVERIFY(trace.error().sentence.find(file.toStdString()) != std::string::npos);
 }
