@@ -40,6 +40,7 @@ IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps,
       outsideCalls_(fmt::format("outside {} calls", callWord(run.trace))) {
     findGaps(work);
     findThreads(work);
+    findPageableCalls(work);
     findBatchCopies(steps, work);
 }
 
@@ -65,6 +66,23 @@ void IdleCauses::findThreads(const LargeVector<GpuWork>& work) {
     for (auto& [thread, calls] : launches_)
         std::ranges::sort(calls, {}, [](const TimeRange& each) { return each.startNs; });
     if (worker_.stepThread != noIndex) threads_.insert(worker_.stepThread);
+}
+
+void IdleCauses::findPageableCalls(const LargeVector<GpuWork>& work) {
+    std::map<uint32_t, Stretches> calls;
+    for (const GpuWork& each : work) {
+        if (each.call == noIndex ||
+            contributors_.contributors()[each.contributor].trait != ContributorTrait::Pageable)
+            continue;
+        // One that waits for its copy would do so whatever the memory.
+        const StringIndex name = trace_.apiCalls.name[each.call];
+        if (trace_.strings.at(name).find("Async") == std::string_view::npos) continue;
+        calls.try_emplace(trace_.apiCalls.thread[each.call], noStretches())
+            .first->second.push_back({trace_.apiCalls.startNs[each.call],
+                                      trace_.apiCalls.endNs[each.call], name});
+    }
+    for (auto& [thread, all] : calls)
+        pageableCalls_.emplace(thread, withoutOverlaps(std::move(all)));
 }
 
 void IdleCauses::findBatchCopies(const WorkerSteps& steps, const LargeVector<GpuWork>& work) {
@@ -151,6 +169,7 @@ ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t name, Range
     const ContributorTable::Id id = contributors_.find(part, ContributorKind::Idle, name, path,
                                                        run_.paths, [&] { return names_[name]; });
     if (allocationKeys_.contains(name)) contributors_.setTrait(id, ContributorTrait::Allocation);
+    if (pageableKeys_.contains(name)) contributors_.setTrait(id, ContributorTrait::Pageable);
     return id;
 }
 
@@ -277,7 +296,19 @@ void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Told told, Stre
     const std::string where = " " + onThread(trace_, thread);
     std::unordered_map<StringIndex, uint32_t> known;
     Stretches pieces = noStretches();
-    forEachOverlap(gaps, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
+    Stretches others = gaps;
+    if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end()) {
+        const std::string ofMemory = std::string(ofPageableMemory) + where;
+        std::unordered_map<StringIndex, uint32_t> knownCopies;
+        forEachOverlap(gaps, copies->second,
+                       [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
+                           const uint32_t key = callKey(name, ofMemory, knownCopies);
+                           pageableKeys_.insert(key);
+                           pieces.push_back({startNs, endNs, key});
+                       });
+        others = without(gaps, copies->second);
+    }
+    forEachOverlap(others, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
         pieces.push_back({startNs, endNs, callKey(name, where, known)});
     });
     for (const Stretch& piece : without(gaps, calls)) {

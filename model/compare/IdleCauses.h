@@ -26,6 +26,9 @@ class IdleCauses {
     /// came next.
     static constexpr std::string_view beforeBatchCopy = "before the copy of the batch";
 
+    /// What the name of a call has behind it that copies memory that is not pinned.
+    static constexpr std::string_view ofPageableMemory = " of pageable memory";
+
     /// The name of the cause of time before the first and after the last work.
     static constexpr std::string_view noWorkAround = "no work before or after";
     static constexpr std::string_view otherWorkUnknown = "outside NCCL's kernels";
@@ -45,6 +48,8 @@ class IdleCauses {
     };
     void findGaps(const LargeVector<GpuWork>& work);
     void findThreads(const LargeVector<GpuWork>& work);
+    /// Calls that should return at once, and do not as what they copy is not pinned.
+    void findPageableCalls(const LargeVector<GpuWork>& work);
     void findBatchCopies(const WorkerSteps& steps, const LargeVector<GpuWork>& work);
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
@@ -91,7 +96,8 @@ class IdleCauses {
     const std::string outsideCalls_;  ///< "outside CUDA calls".
     std::map<std::string, uint32_t> nameKeys_;
     std::vector<std::string> names_;  ///< By key.
-    std::set<uint32_t> allocationKeys_;
+    std::set<uint32_t> allocationKeys_, pageableKeys_;
+    std::map<uint32_t, Stretches> pageableCalls_;  ///< By thread; labels are names of calls.
 };
 
 }  // namespace lanescope::compare

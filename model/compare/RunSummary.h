@@ -86,6 +86,23 @@ struct OutlierStep {
     bool operator==(const OutlierStep&) const = default;
 };
 
+/// How fast the SMs of a worker's GPU ran in its steps while the same reasons held its clocks down.
+struct ClockState {
+    uint64_t reasons = 0;   ///< Bits of `throttleReasons` that slow down; 0 where none did.
+    int64_t ns = 0;         ///< Of the steps.
+    int64_t smClockHz = 0;  ///< Mean of what was read meanwhile; 0 if nothing was.
+    bool operator==(const ClockState&) const = default;
+};
+
+/// The time from one step to the next that belongs to neither, as of evaluations and checkpoints.
+struct StepPauses {
+    int64_t count = 0;
+    int64_t idleNs = 0;  ///< In which the GPU had no work of the worker, summed.
+    int64_t longestStartNs = 0;
+    int64_t longestNs = 0;  ///< Of the pause with most idle time.
+    bool operator==(const StepPauses&) const = default;
+};
+
 /// One process on one GPU, the unit in which time is explained.
 struct WorkerSummary {
     uint32_t pid = 0;
@@ -102,6 +119,13 @@ struct WorkerSummary {
     std::vector<StepSummary> steps;
     std::vector<Contributor> contributors;  ///< By part, then by `exposedNs`, greatest first.
     std::vector<OutlierStep> outliers;      ///< Longest first; at most `mostOutliers`.
+    StepPauses pauses;
+    /// By reasons, each once; empty where nobody read why clocks are held down.
+    std::vector<ClockState> clocks;
+    int64_t highestSmClockHz = 0;  ///< At which its GPU was seen in the whole run; 0 if unknown.
+    /// Processor time that the limit of its control group held back in the steps; nothing if that
+    /// is not known.
+    std::optional<int64_t> heldBackNs;
 
     /// "rank 1, GPU 1" or "PID 4242, GPU 0".
     std::string label() const;
@@ -134,6 +158,9 @@ struct SummaryFacts {
     std::vector<std::string> gpuNames;  ///< Of the GPUs that worked, by id.
     /// Mean of their SMs' clocks from the first kernel to the last; 0 if unknown.
     int64_t smClockHz = 0;
+    /// Processor time that the control group of the run is allowed, 100 for one core; 0 if that is
+    /// not limited, or not known.
+    int64_t cpuLimitPercent = 0;
     /// Names of processes that held memory of these GPUs and were not recorded, each once.
     std::vector<std::string> otherGpuProcesses;
     bool isNvlinkPresent = false;  ///< Some pair of GPUs is joined by NVLink.
@@ -141,6 +168,8 @@ struct SummaryFacts {
     int64_t kernelCount = 0;
     bool hasApiCalls = false;
     bool isTruncated = false;  ///< A process ended abnormally or its log was cut.
+    /// It was still being recorded when it was summed up: this is the run so far.
+    bool isStillRecorded = false;
     /// Drops, untimed events, damage ...: what the health of the trace says, in its words; gravest
     /// first, without times.
     std::vector<HealthNote> healthWarnings;

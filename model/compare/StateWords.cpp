@@ -17,6 +17,13 @@ constexpr std::string_view otherThread = "another thread";
 /// Between where a thread was and what it did there, and between that and who has what it waits
 /// for.
 constexpr std::string_view whichDoes = ", which ", thatHas = " that the ";
+constexpr std::string_view byTurns = "by turns runs and ", getsNone = "gets no core";
+
+/// Whether the thread wanted a core for most of the row and had none: what it was seen to do, to
+/// run or to wait, it then did in the rest only.
+bool isStarved(const CpuStateTable& states, uint32_t row) {
+    return states.delayNs[row] > (states.endNs[row] - states.startNs[row]) / 2;
+}
 
 }  // namespace
 
@@ -72,6 +79,13 @@ std::optional<ThreadState> stateTold(std::string_view name) {
     return std::nullopt;
 }
 
+bool isStarvedByTurns(std::string_view name) {
+    const size_t at = name.rfind(whichDoes);
+    if (at == std::string_view::npos) return false;
+    const std::string_view told = name.substr(at + whichDoes.size());
+    return told.starts_with(byTurns) && told.substr(byTurns.size()) == getsNone;
+}
+
 std::string_view withoutState(std::string_view name) {
     return name.substr(0, name.rfind(whichDoes));
 }
@@ -99,9 +113,11 @@ std::string StateWords::made(uint32_t row, Telling telling) const {
     const CpuStateTable& states = trace_.cpuStates;
     const ThreadState state = states.state[row];
     if (state == ThreadState::Unknown || telling == Telling::Nothing) return {};
+    if (state != ThreadState::Runnable && isStarved(states, row))
+        return fmt::format("{}{}{}", whichDoes, byTurns, getsNone);
     // Where it was at the looks is not where it was between them.
     if (telling == Telling::ByTurns)
-        return fmt::format("{}by turns runs and {}", whichDoes,
+        return fmt::format("{}{}{}", whichDoes, byTurns,
                            state == ThreadState::Running ? "waits" : nameOf(state).meaning);
     std::string text;
     // Who gets no core gets none whatever it is at.
@@ -120,8 +136,9 @@ std::string StateWords::made(uint32_t row, Telling telling) const {
 
 std::string_view StateWords::wordsOf(uint32_t row, Telling telling) {
     const CpuStateTable& states = trace_.cpuStates;
-    const auto [known, isNew] = known_.try_emplace({states.state[row], telling, states.stack[row],
-                                                    states.holder[row], states.holderStack[row]});
+    const auto [known, isNew] =
+        known_.try_emplace({states.state[row], telling, isStarved(states, row), states.stack[row],
+                            states.holder[row], states.holderStack[row]});
     if (isNew) known->second = made(row, telling);
     return known->second;
 }

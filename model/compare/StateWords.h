@@ -30,6 +30,10 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
 /// or not one alone: of who by turns ran and waited.
 std::optional<ThreadState> stateTold(std::string_view name);
 
+/// Whether the name of a cause tells that the thread wanted a core for most of the time and had
+/// none, but also ran.
+bool isStarvedByTurns(std::string_view name);
+
 /// The name of a cause without what the thread did there: "outside CUDA calls at data.py:88 in
 /// load".
 std::string_view withoutState(std::string_view name);
@@ -79,8 +83,8 @@ class StateWords {
     std::string_view wordsOf(uint32_t row, Telling telling);
     std::string made(uint32_t row, Telling telling) const;
 
-    /// State, how well it is known, stack, holder and its stack.
-    using Key = std::tuple<ThreadState, Telling, uint32_t, uint32_t, uint32_t>;
+    /// State, how well it is known, whether it got no core, stack, holder and its stack.
+    using Key = std::tuple<ThreadState, Telling, bool, uint32_t, uint32_t, uint32_t>;
     const Trace& trace_;
     const StatesOfThreads states_;
     std::map<Key, std::string> known_;

@@ -2,6 +2,9 @@
 #include "model/compare/checkRunSummary.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "model/trace/throttleReasons.h"
 
 namespace lanescope::compare {
 
@@ -55,15 +58,43 @@ bool areOutliersGood(const WorkerSummary& worker) {
            });
 }
 
+/// Faster than any GPU.
+constexpr int64_t mostHz = 1'000'000'000'000;
+
+bool isHz(int64_t hz) {
+    return hz >= 0 && hz <= mostHz;
+}
+
+bool areConditionsGood(const WorkerSummary& worker) {
+    int64_t knownNs = 0;
+    std::optional<uint64_t> before;
+    for (const ClockState& each : worker.clocks) {
+        const bool isInOrder = !before || each.reasons > *before;
+        if (!isInOrder || (each.reasons & ~slowingReasons()) != 0 || !isTime(each.ns) ||
+            !isHz(each.smClockHz))
+            return false;
+        before = each.reasons;
+        knownNs += each.ns;
+        if (knownNs > worker.totalWallNs()) return false;
+    }
+    const StepPauses& pauses = worker.pauses;
+    return isHz(worker.highestSmClockHz) && isTime(worker.heldBackNs.value_or(0)) &&
+           pauses.count >= 0 && isTime(pauses.idleNs) && isTime(pauses.longestNs) &&
+           pauses.longestStartNs >= -longestNs && pauses.longestStartNs <= longestNs;
+}
+
 }  // namespace
 
 bool isConsistent(const RunSummary& summary) {
     const NvlinkTraffic& nvlink = summary.nvlink;
-    if (nvlink.bytesPerStep.value_or(0) < 0 || nvlink.bestBytesPerSecond < 0) return false;
-    return std::all_of(
-        summary.workers.begin(), summary.workers.end(), [](const WorkerSummary& worker) {
-            return areStepsGood(worker) && areContributorsGood(worker) && areOutliersGood(worker);
-        });
+    if (nvlink.bytesPerStep.value_or(0) < 0 || nvlink.bestBytesPerSecond < 0 ||
+        summary.facts.cpuLimitPercent < 0)
+        return false;
+    return std::all_of(summary.workers.begin(), summary.workers.end(),
+                       [](const WorkerSummary& worker) {
+                           return areStepsGood(worker) && areContributorsGood(worker) &&
+                                  areOutliersGood(worker) && areConditionsGood(worker);
+                       });
 }
 
 }  // namespace lanescope::compare

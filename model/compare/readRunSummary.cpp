@@ -153,7 +153,23 @@ bool readWorkers(const Database& database, RunSummary& summary) {
         worker.warmUpSteps = rows.number(t.warmUpSteps);
         worker.isLastLeftOut = rows.flag(t.isLastLeftOut);
         worker.workNs = rows.number(t.workNs);
+        worker.pauses = {rows.number(t.pauses), rows.number(t.pauseIdleNs),
+                         rows.number(t.longestPauseStartNs), rows.number(t.longestPauseNs)};
+        worker.highestSmClockHz = rows.number(t.highestSmClockHz);
+        worker.heldBackNs = rows.numberOrNull(t.heldBackNs);
         summary.workers.push_back(std::move(worker));
+    }
+    return rows.isGood();
+}
+
+bool readClocks(const Database& database, RunSummary& summary) {
+    constexpr const auto& t = tables::storedGpuClocks;
+    StoredRows rows(database, t, maxListed);
+    while (rows.next()) {
+        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
+        if (!worker) return false;
+        worker->clocks.push_back({static_cast<uint64_t>(rows.number(t.reasons)), rows.number(t.ns),
+                                  rows.number(t.smClockHz)});
     }
     return rows.isGood();
 }
@@ -246,8 +262,8 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
     for (const tables::Table* table : tables::storedTables())
         if (!database.hasTable(table->tableName())) return std::nullopt;
     RunSummary summary;
-    for (const auto read : {&readFacts, &readHealth, &readWorkers, &readSteps, &readParts,
-                            &readContributors, &readOutliers})
+    for (const auto read : {&readFacts, &readHealth, &readWorkers, &readClocks, &readSteps,
+                            &readParts, &readContributors, &readOutliers})
         if (!read(database, summary)) return std::nullopt;
     if (!isConsistent(summary)) return std::nullopt;
     return summary;

@@ -21,6 +21,7 @@ void forEachStoredFact(S& s, V&& visit) {
     visit("startUtcNs", s.facts.startUtcNs);
     visit("recordOptions", s.facts.recordOptions);
     visit("smClockHz", s.facts.smClockHz);
+    visit("cpuLimitPercent", s.facts.cpuLimitPercent);
     visit("otherGpuProcess", s.facts.otherGpuProcesses);
     visit("worldSize", s.facts.worldSize);
     visit("kernelCount", s.facts.kernelCount);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "model/compare/WorkerTimeline.h"
+#include "model/compare/workerConditions.h"
 #include "model/values/Statistics.h"
 #include "model/values/significance.h"
 
@@ -199,6 +200,8 @@ WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
     for (Contributor& contributor : contributors)
         if (isIdle(contributor.part)) contributor.totalNs = contributor.exposedNs;
     findOutliers(timeline, contributors, worker);
+    worker.pauses = pausesBetween(windows, timeline.work());
+    addConditions(run.trace, steps.gpu, windows, worker);
     worker.contributors = heaviest(std::move(contributors));
     return worker;
 }

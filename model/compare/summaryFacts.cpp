@@ -6,6 +6,8 @@
 #include <iterator>
 #include <set>
 
+#include "model/compare/readingWeight.h"
+#include "model/compare/workerConditions.h"
 #include "model/format/Fnv1a.h"
 #include "model/trace/notesOf.h"
 
@@ -39,23 +41,6 @@ bool hasNvlink(const Trace& trace) {
     const auto& connections = trace.interconnect.connections;
     return std::any_of(connections.begin(), connections.end(),
                        [](const GpuConnection& each) { return each.nvlinks > 0; });
-}
-
-/// How much value number `sample` weighs in the mean over `range`: how often it was read there,
-/// the readings that found it unchanged and were not kept included; for how long it held where
-/// nobody says how often it was read. When between two readings a clock changed is not known, and
-/// one that goes up with the first kernel would count as low up to the next reading.
-double weightWithin(const CounterSeries& series, uint32_t sample, TimeRange range) {
-    const TimeRange held = series.rangeOf(sample);
-    if (series.intervalNs <= 0) return static_cast<double>(held.intersected(range).durationNs());
-    const auto everyNs = static_cast<double>(series.intervalNs);
-    const auto since = [&](int64_t ns) {
-        return (static_cast<double>(ns) - static_cast<double>(held.startNs)) / everyNs;
-    };
-    // Readings have numbers from 0 on; the next value was the one that came next.
-    const double first = std::max(1.0, std::ceil(since(range.startNs)));
-    const double end = std::ceil(std::min(since(range.endNs), since(held.endNs) - 0.5));
-    return (range.contains(held.startNs) ? 1 : 0) + std::max(0.0, end - first);
 }
 
 /// The mean of what the SM clocks of these GPUs were from the first kernel to the last; 0 if they
@@ -153,6 +138,7 @@ SummaryFacts factsOf(const Trace& trace) {
     }
     for (const uint32_t gpu : gpus) facts.gpuNames.push_back(trace.gpus[gpu].name);
     facts.smClockHz = smClockOf(trace, gpus);
+    facts.cpuLimitPercent = cpuLimitOf(trace);
     facts.otherGpuProcesses = otherProcessesOf(trace, gpus);
     facts.isNvlinkPresent = hasNvlink(trace);
     facts.worldSize = std::max(static_cast<int64_t>(processes.size()), worldSizeOf(trace));

@@ -82,7 +82,23 @@ void writeWorkers(const Database& database, const RunSummary& summary, FirstErro
                     t.processName = worker.processName, t.gpuId = worker.gpuId,
                     t.gpuName = worker.gpuName, t.endedAbnormally = worker.endedAbnormally,
                     t.foundSteps = worker.foundSteps, t.warmUpSteps = worker.warmUpSteps,
-                    t.isLastLeftOut = worker.isLastLeftOut, t.workNs = worker.workNs);
+                    t.isLastLeftOut = worker.isLastLeftOut, t.workNs = worker.workNs,
+                    t.pauses = worker.pauses.count, t.pauseIdleNs = worker.pauses.idleNs,
+                    t.longestPauseStartNs = worker.pauses.longestStartNs,
+                    t.longestPauseNs = worker.pauses.longestNs,
+                    t.highestSmClockHz = worker.highestSmClockHz, t.heldBackNs = worker.heldBackNs);
+}
+
+void writeClocks(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedGpuClocks;
+    Inserter rows(database, t, error);
+    int64_t index = 0;
+    for (const WorkerSummary& worker : summary.workers) {
+        for (const ClockState& each : worker.clocks)
+            rows.insert(t.worker = index, t.reasons = static_cast<int64_t>(each.reasons),
+                        t.ns = each.ns, t.smClockHz = each.smClockHz);
+        ++index;
+    }
 }
 
 void writeSteps(const Database& database, const RunSummary& summary, FirstError& error) {
@@ -139,7 +155,7 @@ void writeOutliers(const Database& database, const RunSummary& summary, FirstErr
 Result<void> writeTables(Database& database, const RunSummary& summary) {
     if (auto done = makeTablesAnew(database); !done) return done;
     FirstError error;
-    for (const auto write : {&writeFacts, &writeHealth, &writeWorkers, &writeSteps,
+    for (const auto write : {&writeFacts, &writeHealth, &writeWorkers, &writeClocks, &writeSteps,
                              &writeContributors, &writeOutliers})
         write(database, summary, error);
     if (error) return fail(*error);

@@ -6,6 +6,7 @@
 #include "model/compare/StateWords.h"
 #include "model/compare/meanStep.h"
 #include "model/explain/Explanation.h"
+#include "model/explain/clockLoss.h"
 #include "model/explain/sayExplanation.h"
 #include "model/values/DurationScale.h"
 
@@ -44,10 +45,17 @@ bool isPageable(const Contributor& each) {
     return each.trait == ContributorTrait::Pageable;
 }
 
+/// Idle while the CPU was in a call that should return at once and does not, for what it copies is
+/// not pinned.
+bool isInPageableCopy(const Contributor& each) {
+    return isPageable(each) && each.kind == ContributorKind::Idle;
+}
+
 /// Idle while the thread that launches was seen not to run. What it runs is not what keeps the GPU
 /// waiting then, so fewer launches would not help.
 bool isHostWaiting(const Contributor& each) {
     if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return false;
+    if (isStarvedByTurns(each.name)) return true;
     const std::optional<ThreadState> state = stateTold(each.name);
     return state && (isWaiting(*state) || *state == ThreadState::Runnable);
 }
@@ -88,6 +96,7 @@ class Explainer {
         findCalls(Rule::Allocations, isAllocation);
         findCalls(Rule::SynchronousCopies, isSynchronousCopy);
         findCalls(Rule::SynchronousMemsets, isSynchronousMemset);
+        findPageableCopies();
         findCalls(Rule::HostWaits, isHostWaiting);
         findPart(Rule::HostSynchronization, StepPart::Synchronization, leastShare);
         findPart(Rule::LaunchBound, StepPart::LaunchBound, leastShare);
@@ -99,6 +108,9 @@ class Explainer {
                      leastCommunicationShare);
         findOddSteps();
         findPattern();
+        findThrottling();
+        findPauses();
+        findOtherIdle();
     }
 
     const WorkerSummary& summary() const { return run_.workers[critical_->worker]; }
@@ -108,7 +120,9 @@ class Explainer {
     /// Adds what takes at least `least` of the mean step; returns it, or null.
     Finding* add(Rule rule, int64_t gainNs, double least, const Contributor* main) {
         const double share = static_cast<double>(gainNs) / static_cast<double>(critical_->meanNs);
-        if (muted_.contains(rule) || gainNs <= 0 || share < least) return nullptr;
+        if (gainNs <= 0 || share < least) return nullptr;
+        if (isOfIdleTime(rule)) idleToldNs_ += gainNs;
+        if (muted_.contains(rule)) return nullptr;
         Finding& finding = made_.findings.emplace_back();
         finding.rule = rule;
         finding.worker = critical_->worker;
@@ -158,7 +172,10 @@ class Explainer {
         };
         const int64_t toldNs =
             exposedNs([&](const Contributor& each) { return each.part == part && isTold(each); });
-        add(rule, critical_->parts[part] - toldNs, least,
+        const int64_t restNs = critical_->parts[part] - toldNs;
+        if (static_cast<double>(restNs) >= least * static_cast<double>(critical_->meanNs))
+            partsTold_.insert(part);
+        add(rule, restNs, least,
             greatest([&](const Contributor& each) { return each.part == part && !isTold(each); }));
     }
 
@@ -168,8 +185,16 @@ class Explainer {
             told_.push_back(isOf);
     }
 
+    void findPageableCopies() {
+        const int64_t idleNs = exposedNs(isInPageableCopy);
+        if (add(Rule::PageableCopies, exposedNs(isPageable), leastShare, greatest(isPageable)) ==
+            nullptr)
+            return;
+        told_.push_back(isInPageableCopy);
+        idleToldNs_ += idleNs;
+    }
+
     void findCopies() {
-        add(Rule::PageableCopies, exposedNs(isPageable), leastShare, greatest(isPageable));
         const auto isOtherCopy = [](const Contributor& each) {
             return each.kind == ContributorKind::Copy && !isPageable(each);
         };
@@ -276,9 +301,75 @@ class Explainer {
         odd->atNs = longest.startNs;
     }
 
+    /// Of what it computes, as that alone runs as fast as the SMs.
+    void findThrottling() {
+        const std::optional<ClockLoss> loss = clockLossOf(run_, critical_->worker);
+        if (!loss) return;
+        const auto computeNs = static_cast<double>(critical_->parts[StepPart::Compute]);
+        add(Rule::GpuThrottled, static_cast<int64_t>(computeNs * loss->lostShare), leastShare,
+            nullptr);
+    }
+
+    void findPauses() {
+        const StepPauses& pauses = summary().pauses;
+        Finding* found = add(Rule::IdleBetweenSteps, perStep(pauses.idleNs), leastShare, nullptr);
+        if (found == nullptr) return;
+        found->countPerStep = static_cast<double>(pauses.count) / stepCount();
+        found->atNs = pauses.longestStartNs;
+    }
+
+    /// What of the idle time is too little of each kind to be told, but much together.
+    void findOtherIdle() {
+        int64_t idleNs = 0;
+        for (size_t index = 0; index < stepPartCount; ++index)
+            if (const auto part = static_cast<StepPart>(index); isIdle(part))
+                idleNs += critical_->parts[part];
+        const auto isKnown = [this](const Contributor& each) {
+            return isIdle(each.part) && each.trait != ContributorTrait::Unknown &&
+                   std::ranges::none_of(told_, [&](auto isOf) { return isOf(each); }) &&
+                   !partsTold_.contains(each.part);
+        };
+        const int64_t unknownNs = exposedNs([](const Contributor& each) {
+            return isIdle(each.part) && each.trait == ContributorTrait::Unknown;
+        });
+        add(Rule::GpuIdle, idleNs - unknownNs - idleToldNs_, leastIdleShare, greatest(isKnown));
+    }
+
+    /// Rules whose gain is all idle time of the steps.
+    static bool isOfIdleTime(Rule rule) {
+        switch (rule) {
+            case Rule::InputData:
+            case Rule::HostSynchronization:
+            case Rule::LaunchBound:
+            case Rule::HostWaits:
+            case Rule::Allocations:
+            case Rule::SynchronousCopies:
+            case Rule::SynchronousMemsets:
+            case Rule::QueuedIdle:
+                return true;
+            case Rule::LateRank:
+            case Rule::PageableCopies:
+            case Rule::ExposedCopies:
+            case Rule::NvlinkUnused:
+            case Rule::ExposedCommunication:
+            case Rule::OddSteps:
+            case Rule::Memsets:
+            case Rule::StepPattern:
+            case Rule::UnbalancedRanks:
+            case Rule::GpuThrottled:
+            case Rule::IdleBetweenSteps:
+            case Rule::GpuIdle:
+                break;
+        }
+        return false;
+    }
+
     const RunSummary& run_;
     const std::set<Rule>& muted_;
     Explanation made_;
+    int64_t idleToldNs_ =
+        0;  ///< Idle time of the mean step that rules tell, or would if not muted.
+    std::set<StepPart> partsTold_;  ///< Idle parts whose rest a rule tells, or would.
     std::vector<bool (*)(const Contributor&)> told_;  ///< Which idle time is a finding already.
     std::vector<WorkerParts>::const_iterator critical_;
 };

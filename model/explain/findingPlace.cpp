@@ -38,6 +38,13 @@ EventRef eventAt(const LargeVector<GpuWork>& work, const WorkerTimeline::Piece& 
 
 Result<FindingPlace> placeOf(const Trace& trace, const RunSummary& run, const Finding& finding) {
     const WorkerSummary& summary = run.workers[finding.worker];
+    if (finding.rule == Rule::IdleBetweenSteps) {
+        const StepPauses& pauses = summary.pauses;
+        FindingPlace pause;
+        pause.step =
+            pause.range = {pauses.longestStartNs, pauses.longestStartNs + pauses.longestNs};
+        return pause;
+    }
     const Result<RunWorkers> workers = RunWorkers::of(trace);
     if (!workers) return fail(workers.error());
     const WorkerSteps* worker = workers->find(summary.pid, summary.gpuId);

@@ -56,6 +56,7 @@ std::string stepsOf(const compare::RunSummary& run, std::string_view order) {
 std::string queryOf(const compare::RunSummary& run, const Finding& finding) {
     switch (finding.rule) {
         case Rule::StepPattern:
+        case Rule::IdleBetweenSteps:
             return stepsOf(run, "start");
         case Rule::OddSteps:
             // A kernel that begins a step does not take what the step takes.

@@ -88,10 +88,33 @@ constexpr RuleFacts rules[]{
      "The GPU is idle at least 3 % of the step because the thread that launches its work sleeps, "
      "waits for something else than the GPU, or gets no core.",
      "See what it waits for at that line: take the sleep or the wait out of the step, do it on "
-     "another thread, or launch the work before it. Who gets no core needs more cores or fewer "
-     "threads.",
+     "another thread, or launch the work before it. Who gets no core needs more cores, a higher "
+     "limit of its control group, or fewer threads.",
      "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
      "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20"},
+    {"gpu_throttled",
+     "The GPU runs below its clocks, for a reason that its driver gives, which is estimated to "
+     "take "
+     "at least 3 % of the step.",
+     "Heat asks for cooling and airflow; power for a higher limit, or for who shares the supply "
+     "(nvidia-smi -q -d PERFORMANCE,POWER,TEMPERATURE). One GPU held alone is one to have looked "
+     "at.",
+     "SELECT c.gpuId, c.name, s.timestamp, s.value FROM LANESCOPE_COUNTERS c JOIN "
+     "LANESCOPE_COUNTER_SAMPLES s ON s.counterId = c.counterId WHERE c.name IN "
+     "('throttle.reasons', 'clock.sm') ORDER BY s.timestamp"},
+    {"idle_between_steps",
+     "The GPU has no work for at least 3 % of the step between steps, as around evaluations and "
+     "checkpoints.",
+     "Do it less often or beside the training: checkpoints on another thread or process, "
+     "evaluation on other GPUs, its data loaded before.",
+     ""},
+    {"gpu_idle",
+     "The GPU has no work for at least 10 % of the step, for causes that are each too small for a "
+     "rule of their own.",
+     "No one cause stands out: a larger batch, fewer and larger pieces of work, or CUDA graphs.",
+     "SELECT deviceId, start, idle_ns FROM (SELECT deviceId, start, start - max(\"end\") OVER "
+     "(PARTITION BY deviceId ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS "
+     "idle_ns FROM CUPTI_ACTIVITY_KIND_KERNEL) WHERE idle_ns > 0 ORDER BY idle_ns DESC LIMIT 20"},
 };
 static_assert(std::size(rules) == ruleCount);
 

@@ -27,8 +27,11 @@ enum class Rule : uint8_t {
     SynchronousCopies,
     SynchronousMemsets,
     HostWaits,
+    GpuThrottled,
+    IdleBetweenSteps,
+    GpuIdle,
 };
-inline constexpr size_t ruleCount = static_cast<size_t>(Rule::HostWaits) + 1;
+inline constexpr size_t ruleCount = static_cast<size_t>(Rule::GpuIdle) + 1;
 
 /// A rule as people and programs know it.
 struct RuleFacts {
@@ -50,6 +53,11 @@ inline constexpr double leastShare = 0.03;
 inline constexpr double leastCommunicationShare = 0.10;
 /// Of idle time between pieces of work that were launched in time: switching takes its time.
 inline constexpr double leastQueuedShare = 0.10;
+/// Of idle time that no other rule tells of: some is in every step.
+inline constexpr double leastIdleShare = 0.10;
+/// Of its highest clock, by which a GPU must run slower while a reason holds it down. NVML gives
+/// whole steps of 15 MHz, and a GPU at work never stays at one of them.
+inline constexpr double leastClockLoss = 0.03;
 /// Of what single steps take beyond the median, spread over all steps.
 inline constexpr double leastOddShare = 0.01;
 

@@ -9,6 +9,7 @@
 
 #include "model/compare/IdleCauses.h"
 #include "model/compare/shownNumbers.h"
+#include "model/explain/clockLoss.h"
 #include "model/explain/findingQuery.h"
 #include "model/trace/knowsOnlyNccl.h"
 #include "model/trace/notesOf.h"
@@ -34,7 +35,7 @@ class Words {
 
     void say() {
         if (isWhole()) made_.what = "run";
-        made_.sentence = sentence();
+        made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence();
         made_.steps = stepsSentence();
         for (Finding& finding : made_.findings) {
             finding.sentence = sentenceOf(finding);
@@ -150,6 +151,7 @@ class Words {
     }
     /// What the thread does instead of launching, in a few words; the contributor has the others.
     static std::string_view notLaunching(const Finding& finding) {
+        if (isStarvedByTurns(finding.contributor)) return "gets no core for most of it";
         const std::optional<ThreadState> state = stateTold(finding.contributor);
         if (state == ThreadState::Sleep) return "sleeps of its own accord";
         return state == ThreadState::Runnable ? "gets no core" : "itself waits";
@@ -213,7 +215,7 @@ class Words {
                                  : ", mostly because of more time " + inText(finding) + what +
                                        where(finding));
             case Rule::InputData:
-                return inputData(finding, time);
+                return inputData(finding, time) + heldBackSentence(run_, finding.worker);
             case Rule::HostSynchronization:
                 return fmt::format(
                     "The GPU is idle {} because the CPU waited for it before it went on: mostly "
@@ -221,12 +223,14 @@ class Words {
                     time, what, where(finding), times(finding));
             case Rule::LaunchBound:
                 return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", time,
-                                   what, where(finding), kernelsText(finding.worker));
+                                   what, where(finding), kernelsText(finding.worker)) +
+                       heldBackSentence(run_, finding.worker);
             case Rule::HostWaits:
                 return fmt::format(
-                    "The GPU waits {} for work to be launched, mostly for a thread that {}: "
-                    "{}{}.",
-                    time, notLaunching(finding), what, where(finding));
+                           "The GPU waits {} for work to be launched, mostly for a thread that {}: "
+                           "{}{}.",
+                           time, notLaunching(finding), what, where(finding)) +
+                       heldBackSentence(run_, finding.worker);
             case Rule::Allocations:
                 return fmt::format(
                     "The GPU waits {} while memory is allocated or freed: mostly {}{}, {}.", time,
@@ -244,6 +248,15 @@ class Words {
             case Rule::PageableCopies:
                 return fmt::format("Copies of pageable memory take {}: mostly {}{}, {}.", time,
                                    what, where(finding), times(finding));
+            case Rule::GpuThrottled:
+                return clockSentence(run_, finding.worker, time);
+            case Rule::IdleBetweenSteps:
+                return pauses(finding, time);
+            case Rule::GpuIdle:
+                return fmt::format(
+                    "The GPU has no work for {} for causes that are each too small for a rule of "
+                    "their own: mostly {}{}.",
+                    time, what, where(finding));
             case Rule::ExposedCopies:
                 return fmt::format("Copies that nothing hides take {}: mostly {}{}, {}.", time,
                                    what, where(finding), times(finding));
@@ -271,6 +284,15 @@ class Words {
                                    worker(finding.worker).label(), time, what, where(finding));
         }
         return {};
+    }
+
+    std::string pauses(const Finding& finding, const std::string& time) const {
+        const StepPauses& all = worker(finding.worker).pauses;
+        return fmt::format(
+            "The GPU has no work for {} between steps, in {} pause{} that belong{} to none; that "
+            "with most of it takes {}.",
+            time, all.count, all.count == 1 ? "" : "s", all.count == 1 ? "s" : "",
+            timeText(static_cast<double>(all.longestNs)));
     }
 
     /// "rank 2, GPU 2: every third step takes 13.900 ms longer ...".
@@ -354,6 +376,9 @@ class Words {
         const auto add = [this](std::string sentence) {
             made_.doubts.push_back(std::move(sentence));
         };
+        if (run_.facts.isStillRecorded)
+            add("The run is still being recorded: what is said is of the run so far, and of its "
+                "last moments not all is written yet.");
         if (!run_.isEmpty()) addDoubtsOfSteps(add);
         if (!run_.facts.hasApiCalls && run_.facts.kernelCount > 0)
             add("The trace has no CUDA API calls, so why its GPUs were idle is not known.");

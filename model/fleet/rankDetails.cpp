@@ -120,20 +120,13 @@ class CollectiveLister {
     std::map<std::pair<size_t, StringIndex>, int64_t> counts_;
 };
 
-uint64_t slowingFlags() {
-    uint64_t flags = 0;
-    for (const ThrottleReason& each : throttleReasons())
-        if (each.isSlowdown) flags |= each.bit;
-    return flags;
-}
-
 uint64_t asFlags(double value) {
     return value >= 0 && value < 0x1p63 ? static_cast<uint64_t>(value) : 0;
 }
 
 /// Nothing if no value is known in the range.
 std::optional<CounterSummary> sumUp(const CounterSeries& counter, TimeRange range) {
-    static const uint64_t slowing = slowingFlags();
+    static const uint64_t slowing = slowingReasons();
     const bool areFlags = counter.unit == CounterUnit::Flags;
     double weighted = 0, timeNs = 0;
     double least = std::numeric_limits<double>::infinity(), greatest = -least;

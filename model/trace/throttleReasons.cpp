@@ -7,17 +7,24 @@ namespace lanescope {
 
 const std::vector<ThrottleReason>& throttleReasons() {
     static const std::vector<ThrottleReason> reasons{
-        {0x1, "idle", false},
-        {0x2, "clocks set by the user", false},
-        {0x4, "power cap", true},
-        {0x8, "hardware slowdown", true},
-        {0x10, "sync boost", true},
-        {0x20, "software thermal", true},
-        {0x40, "hardware thermal", true},
-        {0x80, "hardware power brake", true},
-        {0x100, "display clocks", false},
+        {0x1, "idle", false, "it has nothing to do"},
+        {0x2, "clocks set by the user", false, "its clocks are set to that"},
+        {0x4, "power cap", true, "it draws all the power that it may"},
+        {0x8, "hardware slowdown", true, "its hardware slows it down, for heat or power"},
+        {0x10, "sync boost", true, "it is held to the clocks of the GPUs in its group"},
+        {0x20, "software thermal", true, "it is as hot as it may be in the long run"},
+        {0x40, "hardware thermal", true, "it is too hot"},
+        {0x80, "hardware power brake", true, "the machine's supply asks it to draw less"},
+        {0x100, "display clocks", false, "a display asks for that"},
     };
     return reasons;
+}
+
+uint64_t slowingReasons() {
+    uint64_t flags = 0;
+    for (const ThrottleReason& each : throttleReasons())
+        if (each.isSlowdown) flags |= each.bit;
+    return flags;
 }
 
 std::string throttleReasonNames(double flags) {

@@ -147,7 +147,7 @@ CREATE TABLE CUDA_GRAPH_NODE_EVENTS (
     "originalGraphNodeId" INTEGER
 );
 CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (
-    "start" INTEGER,
+    "start" INTEGER NOT NULL,
     "globalPid" INTEGER NOT NULL,
     "deviceId" INTEGER NOT NULL,
     "contextId" INTEGER NOT NULL,
@@ -167,7 +167,7 @@ CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (
     "importedMemoryPoolProcessId" INTEGER
 );
 CREATE TABLE CUDA_GPU_MEMORY_POOL_EVENTS (
-    "start" INTEGER,
+    "start" INTEGER NOT NULL,
     "globalPid" INTEGER NOT NULL,
     "deviceId" INTEGER NOT NULL,
     "address" INTEGER NOT NULL,
@@ -681,7 +681,19 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "foundSteps" INTEGER NOT NULL,
     "warmUpSteps" INTEGER NOT NULL,
     "isLastLeftOut" INTEGER NOT NULL,
-    "workNs" INTEGER NOT NULL
+    "workNs" INTEGER NOT NULL,
+    "pauses" INTEGER NOT NULL,
+    "pauseIdleNs" INTEGER NOT NULL,
+    "longestPauseStartNs" INTEGER NOT NULL,
+    "longestPauseNs" INTEGER NOT NULL,
+    "highestSmClockHz" INTEGER NOT NULL,
+    "heldBackNs" INTEGER
+);
+CREATE TABLE LANESCOPE_STORED_GPU_CLOCKS (
+    "worker" INTEGER NOT NULL,
+    "reasons" INTEGER NOT NULL,
+    "ns" INTEGER NOT NULL,
+    "smClockHz" INTEGER NOT NULL
 );
 CREATE TABLE LANESCOPE_STORED_STEPS (
     "worker" INTEGER NOT NULL,

@@ -47,8 +47,29 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Integer<"isLastLeftOut"> isLastLeftOut{this, "1: the last was cut and left out"};
     Integer<"workNs"> workNs{
         this, "from the start of its first work on the GPU to the end of its last, ns"};
+    Integer<"pauses"> pauses{this, "how often the next step did not follow at once"};
+    Integer<"pauseIdleNs"> pauseIdleNs{this, "between steps, without work of the GPU, ns"};
+    Integer<"longestPauseStartNs"> longestPauseStartNs{
+        this, "when the pause with most of that began, ns"};
+    Integer<"longestPauseNs"> longestPauseNs{this, "how long that took, ns"};
+    Integer<"highestSmClockHz"> highestSmClockHz{this,
+                                                 "of its GPU in the whole run, Hz; 0 if unknown"};
+    OptionalInteger<"heldBackNs"> heldBackNs{
+        this, "processor time that a limit held back in the steps, ns; NULL if unknown"};
 };
 inline constexpr StoredWorkers storedWorkers;
+
+struct StoredGpuClocks : TableOf<StoredGpuClocks> {
+    constexpr StoredGpuClocks()
+        : TableOf("LANESCOPE_STORED_GPU_CLOCKS",
+                  "how fast a GPU ran in the steps while the same reasons held its clocks down") {}
+
+    Integer<"worker"> worker{this, "number of the worker"};
+    Integer<"reasons"> reasons{this, "bits as of NVML that slow down; 0 for none"};
+    Integer<"ns"> ns{this, "how long in the steps, ns"};
+    Integer<"smClockHz"> smClockHz{this, "mean clock of the SMs meanwhile, Hz; 0 if unknown"};
+};
+inline constexpr StoredGpuClocks storedGpuClocks;
 
 struct StoredSteps : TableOf<StoredSteps> {
     constexpr StoredSteps()

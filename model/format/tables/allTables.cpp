@@ -50,9 +50,9 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      &eventClasses, &memcpyKinds, &memoryKinds});
 
 constexpr std::array inStored = std::to_array<const Table*>(
-    {&storedFacts, &storedHealth, &storedWorkers, &storedSteps, &storedParts, &storedContributors,
-     &storedOutliers, &storedPlaces, &storedClocks, &storedCommunicators, &storedCollectives,
-     &storedKernels, &storedCounters});
+    {&storedFacts, &storedHealth, &storedWorkers, &storedGpuClocks, &storedSteps, &storedParts,
+     &storedContributors, &storedOutliers, &storedPlaces, &storedClocks, &storedCommunicators,
+     &storedCollectives, &storedKernels, &storedCounters});
 
 }  // namespace
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/compare/workerConditions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "model/compare/readingWeight.h"
+#include "model/trace/throttleReasons.h"
+
+namespace lanescope::compare {
+
+namespace {
+
+/// Faster than any processor; a file may say anything.
+constexpr double mostHz = 1e12;
+/// More processors than any machine has.
+constexpr double mostProcessors = 1e6;
+
+/// The counter of that key about a GPU, or the machine; null without one. Of several, as of several
+/// hosts, nobody knows which is meant.
+const CounterSeries* counterOf(const Trace& trace, std::string_view key, uint32_t gpu) {
+    const CounterSeries* found = nullptr;
+    for (const CounterSeries& each : trace.counters) {
+        if (each.key != key || each.gpu != gpu || each.process != noIndex || each.isEmpty())
+            continue;
+        if (found != nullptr) return nullptr;
+        found = &each;
+    }
+    return found;
+}
+
+/// `sink(sample, piece)` for each known value in force within `range`.
+template <class Sink>
+void forEachValueIn(const CounterSeries& series, TimeRange range, Sink sink) {
+    uint32_t low = 0, high = series.size();
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (series.rangeOf(middle).endNs <= range.startNs)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < series.size() && series.timeNs(low) < range.endNs; ++low) {
+        const TimeRange piece = series.rangeOf(low).intersected(range);
+        if (piece.durationNs() > 0 && std::isfinite(series.value(low))) sink(low, piece);
+    }
+}
+
+uint64_t slowingIn(double value) {
+    return value >= 0 && value < 0x1p63 ? static_cast<uint64_t>(value) & slowingReasons() : 0;
+}
+
+bool isClock(double hz) {
+    return hz > 0 && hz < mostHz;
+}
+
+struct Mean {
+    int64_t ns = 0;
+    double weighted = 0, weights = 0;
+};
+
+void addClocks(const CounterSeries& reasons, const CounterSeries* clock,
+               std::span<const TimeRange> steps, WorkerSummary& worker) {
+    std::map<uint64_t, Mean> means;
+    for (const TimeRange& step : steps)
+        forEachValueIn(reasons, step, [&](uint32_t sample, TimeRange held) {
+            Mean& mean = means[slowingIn(reasons.value(sample))];
+            mean.ns += held.durationNs();
+            if (clock == nullptr) return;
+            forEachValueIn(*clock, held, [&](uint32_t reading, TimeRange) {
+                const double hz = clock->value(reading);
+                const double weight = isClock(hz) ? weightWithin(*clock, reading, held) : 0;
+                mean.weighted += hz * weight;
+                mean.weights += weight;
+            });
+        });
+    for (const auto& [flags, mean] : means)
+        worker.clocks.push_back(
+            {flags, mean.ns, mean.weights > 0 ? std::llround(mean.weighted / mean.weights) : 0});
+}
+
+/// Nothing where less than half of the steps is known.
+std::optional<int64_t> heldBackIn(const CounterSeries& heldBack, std::span<const TimeRange> steps) {
+    double sumNs = 0;
+    int64_t knownNs = 0, allNs = 0;
+    for (const TimeRange& step : steps) {
+        allNs += step.durationNs();
+        forEachValueIn(heldBack, step, [&](uint32_t sample, TimeRange piece) {
+            knownNs += piece.durationNs();
+            sumNs += std::clamp(heldBack.value(sample), 0.0, mostProcessors) *
+                     static_cast<double>(piece.durationNs());
+        });
+    }
+    constexpr double mostNs = 9e17;
+    if (knownNs == 0 || knownNs < allNs / 2) return std::nullopt;
+    return std::llround(std::min(sumNs, mostNs));
+}
+
+}  // namespace
+
+void addConditions(const Trace& trace, uint32_t gpu, std::span<const TimeRange> steps,
+                   WorkerSummary& worker) {
+    const CounterSeries* clock = counterOf(trace, "clock.sm", gpu);
+    if (clock != nullptr && isClock(clock->maximum()))
+        worker.highestSmClockHz = std::llround(clock->maximum());
+    if (const CounterSeries* reasons = counterOf(trace, "throttle.reasons", gpu))
+        addClocks(*reasons, clock, steps, worker);
+    if (const CounterSeries* heldBack = counterOf(trace, "cgroup.cpu.throttled", noIndex))
+        worker.heldBackNs = heldBackIn(*heldBack, steps);
+}
+
+StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<GpuWork>& work) {
+    StepPauses pauses;
+    int64_t mostIdleNs = 0, busyUntilNs = INT64_MIN;
+    auto next = work.begin();
+    for (size_t step = 1; step < steps.size(); ++step) {
+        const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
+        if (pause.durationNs() <= 0) continue;
+        int64_t idleNs = 0, fromNs = pause.startNs;
+        for (; next != work.end() && next->startNs < pause.endNs; ++next) {
+            fromNs = std::max(fromNs, busyUntilNs);
+            idleNs += std::max<int64_t>(0, next->startNs - fromNs);
+            busyUntilNs = std::max(busyUntilNs, next->endNs);
+        }
+        idleNs += std::max<int64_t>(0, pause.endNs - std::max(fromNs, busyUntilNs));
+        ++pauses.count;
+        pauses.idleNs += idleNs;
+        if (idleNs <= mostIdleNs) continue;
+        mostIdleNs = idleNs;
+        pauses.longestStartNs = pause.startNs;
+        pauses.longestNs = pause.durationNs();
+    }
+    return pauses;
+}
+
+int64_t cpuLimitOf(const Trace& trace) {
+    const CounterSeries* limit = counterOf(trace, "cgroup.cpu.limit", noIndex);
+    if (limit == nullptr || !limit->hasValue()) return 0;
+    // It may be changed while the run goes on; the tightest is what a run may suffer from.
+    return std::llround(std::clamp(limit->minimum(), 0.0, 100 * mostProcessors));
+}
+
+}  // namespace lanescope::compare

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/explain/clockLoss.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/compare/shownNumbers.h"
+#include "model/explain/rules.h"
+#include "model/trace/CounterSeries.h"
+#include "model/trace/throttleReasons.h"
+
+namespace lanescope::explain {
+
+using namespace compare;
+
+namespace {
+
+constexpr uint64_t powerCap = 0x4;
+/// Of a core, all through the steps, from which on it is worth telling.
+constexpr double leastHeldBack = 0.03;
+
+std::string clockText(int64_t hz) {
+    return formatCounter(static_cast<double>(hz), CounterUnit::Hertz);
+}
+
+double ratio(int64_t part, int64_t whole) {
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+/// Sums up clocks, each by how long it was.
+class MeanClock {
+  public:
+    void add(const ClockState& state) {
+        if (state.smClockHz <= 0) return;
+        weighted_ += static_cast<double>(state.smClockHz) * static_cast<double>(state.ns);
+        ns_ += static_cast<double>(state.ns);
+    }
+    int64_t hz() const { return ns_ > 0 ? std::llround(weighted_ / ns_) : 0; }
+
+  private:
+    double weighted_ = 0, ns_ = 0;
+};
+
+int64_t othersHz(const RunSummary& run, const WorkerSummary& worker) {
+    MeanClock mean;
+    for (const WorkerSummary& other : run.workers)
+        if (other.gpuId != worker.gpuId && other.gpuName == worker.gpuName)
+            for (const ClockState& state : other.clocks) mean.add(state);
+    return mean.hz();
+}
+
+/// "power cap: it draws all the power that it may".
+std::string reasonsText(uint64_t reasons) {
+    std::string text;
+    for (const ThrottleReason& each : throttleReasons())
+        if (each.isSlowdown && (reasons & each.bit) != 0)
+            text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", each.name, each.meaning);
+    return text;
+}
+
+}  // namespace
+
+std::optional<ClockLoss> clockLossOf(const RunSummary& run, uint32_t worker) {
+    const WorkerSummary& of = run.workers[worker];
+    ClockLoss loss;
+    loss.highestHz = of.highestSmClockHz;
+    loss.othersHz = othersHz(run, of);
+    const int64_t wallNs = of.totalWallNs();
+    MeanClock mean;
+    for (const ClockState& state : of.clocks) {
+        const double lost = 1 - ratio(state.smClockHz, loss.referenceHz());
+        if (state.reasons == 0 || state.smClockHz <= 0 || lost < leastClockLoss) continue;
+        loss.reasons |= state.reasons;
+        loss.heldShare += ratio(state.ns, wallNs);
+        loss.lostShare += lost * ratio(state.ns, wallNs);
+        mean.add(state);
+    }
+    loss.smClockHz = mean.hz();
+    return loss.lostShare > 0 ? std::optional(loss) : std::nullopt;
+}
+
+std::string clockSentence(const RunSummary& run, uint32_t worker, const std::string& time) {
+    const std::optional<ClockLoss> loss = clockLossOf(run, worker);
+    if (!loss) return {};
+    std::string text = fmt::format(
+        "{} has its clocks held down for {} % of the time of the steps ({}). Its SMs run at {} "
+        "then, and at {} at most in this run",
+        run.workers[worker].label(), percentText(100 * loss->heldShare), reasonsText(loss->reasons),
+        clockText(loss->smClockHz), clockText(loss->highestHz));
+    if (loss->othersHz > 0)
+        text += fmt::format("; those of the other GPUs run at {}", clockText(loss->othersHz));
+    text += fmt::format(
+        ". If all that it computes is slower by as much, that takes {}: an estimate, since what "
+        "waits for memory loses less.",
+        time);
+    if (loss->reasons == powerCap)
+        text +=
+            " A GPU at full load often stands at its power cap; only what its clocks fell by "
+            "counts.";
+    return text;
+}
+
+std::string heldBackSentence(const RunSummary& run, uint32_t worker) {
+    const WorkerSummary& of = run.workers[worker];
+    const double cores = ratio(of.heldBackNs.value_or(0), of.totalWallNs());
+    if (cores < leastHeldBack) return {};
+    std::string limit = "the limit of the control group";
+    if (const int64_t percent = run.facts.cpuLimitPercent; percent > 0)
+        limit += fmt::format(", {:g} core{},", static_cast<double>(percent) / 100,
+                             percent == 100 ? "" : "s");
+    return fmt::format(
+        " Meanwhile {} held processors back for {:.2f} s in each second, summed over them.", limit,
+        cores);
+}
+
+}  // namespace lanescope::explain

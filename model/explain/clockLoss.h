@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "model/compare/RunSummary.h"
+
+namespace lanescope::explain {
+
+/// How much slower a GPU ran in the steps of a worker because something held its clocks down.
+struct ClockLoss {
+    uint64_t reasons = 0;   ///< Those that did, of `throttleReasons`.
+    double heldShare = 0;   ///< Of the time of the steps.
+    int64_t smClockHz = 0;  ///< Mean while they did.
+    int64_t highestHz = 0;  ///< At which that GPU was seen in the whole run.
+    /// Mean of the other GPUs of that name in the steps of theirs; 0 without any.
+    int64_t othersHz = 0;
+    /// Of the time of the steps, had they run at the higher of these two meanwhile: an estimate,
+    /// and of work that is as much slower as the clock.
+    double lostShare = 0;
+
+    /// What they are measured by.
+    int64_t referenceHz() const { return highestHz > othersHz ? highestHz : othersHz; }
+};
+
+/// Nothing where no reason was read, no clock, or where none of them slowed it down by
+/// `leastClockLoss`: a GPU at full load may stand at its power cap and run as fast as ever.
+/// O(workers
+/// * reasons).
+std::optional<ClockLoss> clockLossOf(const compare::RunSummary& run, uint32_t worker);
+
+/// "rank 1, GPU 1 has its clocks held down for 84.0 % of the time of the steps ...", of what costs
+/// `time`, "3.100 ms of a step (4.2 %)".
+std::string clockSentence(const compare::RunSummary& run, uint32_t worker, const std::string& time);
+
+/// " Meanwhile a limit of 2 cores held its processes back ...", with the blank before it; empty
+/// where none did, or where nobody read that.
+std::string heldBackSentence(const compare::RunSummary& run, uint32_t worker);
+
+}  // namespace lanescope::explain

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTest>
+#include <algorithm>
+#include <functional>
+
+#include "model/compare/StateWords.h"
+#include "model/compare/storedSummary.h"
+#include "model/compare/workerConditions.h"
+#include "model/explain/clockLoss.h"
+#include "model/explain/findingPlace.h"
+#include "model/export/traceFile.h"
+#include "model/format/Sqlite.h"
+#include "model/trace/kinds/CpuState.h"
+#include "model/trace/throttleReasons.h"
+#include "tests/model/madeSteps.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::explain;
+
+namespace {
+
+constexpr int64_t us = 1'000;
+constexpr int64_t mhz = 1'000'000;
+constexpr uint64_t powerCap = 0x4, hardwareThermal = 0x40, userClocks = 0x2;
+
+bool has(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+const Finding* findingOf(const Explanation& explanation, Rule rule) {
+    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
+    return found == explanation.findings.end() ? nullptr : &*found;
+}
+
+/// A simulated program: twenty steps of 10 ms that the GPU computes all through, and what a test
+/// adds.
+class Program : public SimulatedTrace {
+  public:
+    void addSteps(int64_t idleNs = 0) {
+        for (int64_t step = 0; step < steps; ++step) {
+            const int64_t at = step * stepNs;
+            addNvtx(defaultThread(), "step " + std::to_string(step), at, at + stepNs);
+            launch(defaultThread(), defaultStream(), "gemm", at + idleNs, at + idleNs + 5 * us,
+                   at + stepNs);
+        }
+    }
+    void addCounter(std::string key, CounterUnit unit, uint32_t gpu, std::vector<double> values,
+                    int64_t everyNs = stepNs) {
+        CounterSeries series;
+        series.name = series.key = std::move(key);
+        series.source = gpu == noIndex ? "host" : "nvml";
+        series.unit = unit;
+        series.gpu = gpu;
+        series.intervalNs = everyNs;
+        LargeVector<int64_t> timesNs;
+        LargeVector<double> held;
+        for (size_t index = 0; index < values.size(); ++index) {
+            timesNs.push_back(static_cast<int64_t>(index) * everyNs);
+            held.push_back(values[index]);
+        }
+        series.set(timesNs, held, static_cast<int64_t>(values.size()) * everyNs);
+        counter(std::move(series));
+    }
+    /// The reasons and the clock in MHz, alike all through but for the first step.
+    void addClocks(uint64_t reasons, double clockMhz, double highestMhz) {
+        const uint32_t gpu = 0;
+        std::vector<double> clocks(steps, clockMhz * mhz);
+        clocks.front() = highestMhz * mhz;
+        std::vector<double> held(steps, static_cast<double>(reasons));
+        held.front() = 0;
+        addCounter("clock.sm", CounterUnit::Hertz, gpu, clocks);
+        addCounter("throttle.reasons", CounterUnit::Flags, gpu, held);
+    }
+    static constexpr int64_t steps = 20, stepNs = 10 * ms;
+};
+
+RunSummary summaryOf(Program& program) {
+    const Result<RunSummary> summary = summarizeRun(*program.finish());
+    return summary ? *summary : RunSummary();
+}
+
+Explanation explainedClocks(uint64_t reasons, double clockMhz, double highestMhz) {
+    Program program;
+    program.addSteps();
+    program.addClocks(reasons, clockMhz, highestMhz);
+    return explain::explain(summaryOf(program));
+}
+
+}  // namespace
+
+/// What samplers and threads tell of the time of the steps, and what is made of it.
+class TestExplainConditions : public QObject {
+    Q_OBJECT
+  private slots:
+    void aHotGpuIsSaidToRunBelowItsClocks() {
+        const Explanation hot = explainedClocks(hardwareThermal, 990, 1980);
+        const Finding* found = findingOf(hot, Rule::GpuThrottled);
+        QVERIFY(found != nullptr);
+        // Of twenty steps nineteen at half of the clock.
+        QVERIFY2(std::abs(found->share - 0.475) < 0.01, qPrintable(QString::number(found->share)));
+        for (const char* part : {"hardware thermal: it is too hot", "at 990 MHz then",
+                                 "1.98 GHz at most", "95.0 % of the time", "an estimate"})
+            QVERIFY2(has(found->sentence, part), found->sentence.c_str());
+        QVERIFY(!has(found->sentence, "power cap"));
+        QVERIFY(rulesOf(explain::explain(RunSummary())).empty());
+    }
+
+    void whatHoldsNoClockBackIsNoFinding_data() {
+        QTest::addColumn<quint64>("reasons");
+        QTest::addColumn<double>("clock");
+        QTest::newRow("nothing") << quint64(0) << 990.0;
+        QTest::newRow("clocks of the user") << quint64(userClocks) << 990.0;
+        QTest::newRow("a power cap at full speed") << quint64(powerCap) << 1'965.0;
+        QTest::newRow("heat that slows nothing yet") << quint64(hardwareThermal) << 1'980.0;
+        QTest::newRow("clocks that nobody read") << quint64(hardwareThermal) << 0.0;
+    }
+    void whatHoldsNoClockBackIsNoFinding() {
+        QFETCH(quint64, reasons);
+        QFETCH(double, clock);
+        QVERIFY(findingOf(explainedClocks(reasons, clock, 1'980), Rule::GpuThrottled) == nullptr);
+    }
+
+    void aPowerCapThatSlowsIsSaidToBeUsual() {
+        const Explanation capped = explainedClocks(powerCap, 1'584, 1'980);
+        const Finding* found = findingOf(capped, Rule::GpuThrottled);
+        QVERIFY(found != nullptr);
+        QVERIFY2(std::abs(found->share - 0.19) < 0.01, qPrintable(QString::number(found->share)));
+        QVERIFY2(has(found->sentence, "often stands at its power cap"), found->sentence.c_str());
+    }
+
+    /// One that is hot from the start was never seen any faster.
+    void theOtherGpusTellHowFastOneCouldRun() {
+        MadeRun made(2);
+        for (WorkerSummary& worker : made.run().workers) {
+            worker.gpuName = "H200";
+            worker.highestSmClockHz = 1'200 * mhz;
+            worker.clocks = {{hardwareThermal, worker.totalWallNs(), 1'200 * mhz}};
+        }
+        QVERIFY(findingOf(explain::explain(made.run()), Rule::GpuThrottled) == nullptr);
+        made.run().workers[1].clocks = {{0, made.run().workers[1].totalWallNs(), 1'800 * mhz}};
+        const uint32_t critical = made.run().criticalWorker();
+        QCOMPARE(critical, uint32_t(0));
+        const Explanation explanation = explain::explain(made.run());
+        const Finding* found = findingOf(explanation, Rule::GpuThrottled);
+        QVERIFY(found != nullptr);
+        QVERIFY(std::abs(found->share - 1.0 / 3) < 0.01);
+        QVERIFY2(has(found->sentence, "those of the other GPUs run at 1.8 GHz"),
+                 found->sentence.c_str());
+        made.run().workers[1].gpuName = "L4";
+        QVERIFY(findingOf(explain::explain(made.run()), Rule::GpuThrottled) == nullptr);
+    }
+
+    /// A clock that was read before the work began says nothing of it.
+    void aClockReadBeforeTheStepsIsNoneOfTheirs() {
+        Program program;
+        program.addSteps();
+        program.addCounter("clock.sm", CounterUnit::Hertz, 0, {345e6, 1980e6}, 1'000 * ms);
+        program.addCounter("throttle.reasons", CounterUnit::Flags, 0,
+                           std::vector<double>(20, double(powerCap)));
+        const RunSummary run = summaryOf(program);
+        QCOMPARE(run.workers.size(), size_t{1});
+        QVERIFY(!run.workers[0].clocks.empty());
+        // The one reading at the very start is in the first step, and no other one is in any.
+        for (const ClockState& state : run.workers[0].clocks)
+            QVERIFY(state.smClockHz == 345 * mhz || state.smClockHz == 0);
+    }
+
+    void aStoredSummaryExplainsTheSame() {
+        const TemporaryFolder folder;
+        Program program;
+        program.addSteps(2 * ms);
+        program.addClocks(hardwareThermal, 990, 1'980);
+        program.addCounter("cgroup.cpu.throttled", CounterUnit::Count, noIndex,
+                           std::vector<double>(Program::steps, 0.5));
+        program.addCounter("cgroup.cpu.limit", CounterUnit::Percent, noIndex,
+                           std::vector<double>(Program::steps, 250));
+        const TracePtr trace = program.finish();
+        const Result<RunSummary> made = summarizeRun(*trace);
+        QVERIFY(made.has_value());
+        const auto path = folder / "run.sqlite";
+        QVERIFY(writeTraceFile(*trace, path).has_value());
+        Result<Database> database = openForWriting(path);
+        QVERIFY(database && writeRunSummary(*database, *made));
+        const std::optional<RunSummary> stored = readRunSummary(*database);
+        QVERIFY(stored.has_value());
+        const WorkerSummary &before = made->workers[0], &after = stored->workers[0];
+        QVERIFY(after.clocks == before.clocks && !after.clocks.empty());
+        QVERIFY(after.pauses == before.pauses);
+        QCOMPARE(after.highestSmClockHz, before.highestSmClockHz);
+        QVERIFY(before.heldBackNs.has_value());
+        QCOMPARE(*after.heldBackNs, *before.heldBackNs);
+        QCOMPARE(stored->facts.cpuLimitPercent, int64_t{250});
+        QVERIFY(stored->workers == made->workers);
+        QVERIFY(explain::explain(*stored) == explain::explain(*made));
+        QVERIFY(findingOf(explain::explain(*stored), Rule::GpuThrottled) != nullptr);
+        // What no program writes is not taken.
+        for (const char* wrong : {"UPDATE LANESCOPE_STORED_GPU_CLOCKS SET ns = 1000000000000",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET smClockHz = -1",
+                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET reasons = 2",
+                                  "UPDATE LANESCOPE_STORED_WORKERS SET longestPauseNs = -1"}) {
+            QVERIFY(database->execute("BEGIN") && database->execute(wrong));
+            QVERIFY2(!readRunSummary(*database), wrong);
+            QVERIFY(database->execute("ROLLBACK").has_value());
+        }
+    }
+
+    void aLimitOfProcessorsIsSaidBesideWhatItDelays() {
+        const auto sentenceWith = [](double heldBack) {
+            Program program;
+            program.addSteps(4 * ms);
+            program.addCounter("cgroup.cpu.throttled", CounterUnit::Count, noIndex,
+                               std::vector<double>(Program::steps, heldBack));
+            program.addCounter("cgroup.cpu.limit", CounterUnit::Percent, noIndex,
+                               std::vector<double>(Program::steps, 200));
+            const Explanation explanation = explain::explain(summaryOf(program));
+            const Finding* found = findingOf(explanation, Rule::LaunchBound);
+            return found == nullptr ? std::string() : found->sentence;
+        };
+        const std::string held = sentenceWith(0.4);
+        QVERIFY2(has(held,
+                     "the limit of the control group, 2 cores, held processors back for "
+                     "0.40 s in each second"),
+                 held.c_str());
+        const std::string free = sentenceWith(0.001);
+        QVERIFY2(!free.empty() && !has(free, "limit"), free.c_str());
+    }
+
+    /// It was seen to run at the looks, and had no core for most of the time between them.
+    void aThreadThatGetsNoCoreIsNotToldToLaunchLess() {
+        const auto rulesWith = [](int64_t cpuNs, int64_t delayNs) {
+            Program program;
+            program.addSteps(4 * ms);
+            kinds::CpuState::Row row;
+            row.startNs = 0;
+            row.endNs = Program::steps * Program::stepNs;
+            row.thread = program.defaultThread();
+            row.state = ThreadState::Running;
+            row.cpuNs = cpuNs;
+            row.delayNs = delayNs;
+            program.add<kinds::CpuState>(row);
+            return explain::explain(summaryOf(program));
+        };
+        const Explanation starved = rulesWith(50 * ms, 140 * ms);
+        const Finding* found = findingOf(starved, Rule::HostWaits);
+        QVERIFY(found != nullptr && findingOf(starved, Rule::LaunchBound) == nullptr);
+        QVERIFY2(has(found->sentence, "gets no core for most of it"), found->sentence.c_str());
+        const Explanation running = rulesWith(180 * ms, 10 * ms);
+        QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
+        QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
+    }
+
+    /// The call should return at once, and the GPU waits for what comes behind it.
+    void aCopyOfPageableMemoryKeepsTheCpu() {
+        const auto explained = [](MemoryKind source) {
+            Program program;
+            const uint32_t thread = program.defaultThread();
+            const uint32_t stream = program.defaultStream();
+            for (uint32_t step = 0; step < 20; ++step) {
+                const int64_t at = step * 10 * ms;
+                program.addNvtx(thread, "step " + std::to_string(step), at, at + 10 * ms);
+                program.addApi(thread, "cudaMemcpyAsync", at, at + 3 * ms, step + 1);
+                program.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, at + 2 * ms, at + 2'100 * us,
+                                  step + 1, source);
+                program.launch(thread, stream, "gemm", at + 3'010 * us, at + 3'020 * us,
+                               at + 10 * ms);
+            }
+            return explain::explain(summaryOf(program));
+        };
+        const Explanation pageable = explained(MemoryKind::Pageable);
+        const Finding* found = findingOf(pageable, Rule::PageableCopies);
+        QVERIFY(found != nullptr);
+        QVERIFY2(found->share > 0.2, qPrintable(QString::number(found->share)));
+        QVERIFY2(has(found->sentence, "in cudaMemcpyAsync of pageable memory"),
+                 found->sentence.c_str());
+        QVERIFY(findingOf(explained(MemoryKind::Pinned), Rule::PageableCopies) == nullptr);
+        QVERIFY(findingOf(explained(MemoryKind::Pinned), Rule::LaunchBound) != nullptr);
+    }
+
+    void pausesBetweenStepsCountByTheirIdleTime() {
+        const std::vector<TimeRange> steps{{0, 100}, {100, 200}, {300, 400}, {500, 600}};
+        const auto work = [](std::vector<TimeRange> ranges) {
+            LargeVector<GpuWork> made;
+            for (const TimeRange& each : ranges) {
+                GpuWork one;
+                one.startNs = each.startNs;
+                one.endNs = each.endNs;
+                made.push_back(one);
+            }
+            return made;
+        };
+        QCOMPARE(pausesBetween({}, work({})), StepPauses());
+        // One until into the first pause, one within it, one all through the second and longer.
+        const StepPauses pauses = pausesBetween(steps, work({{50, 210}, {220, 280}, {390, 550}}));
+        QCOMPARE(pauses.count, int64_t{2});
+        QCOMPARE(pauses.idleNs, int64_t{30});
+        QCOMPARE(pauses.longestStartNs, int64_t{200});
+        QCOMPARE(pauses.longestNs, int64_t{100});
+        QCOMPARE(pausesBetween(steps, work({})).idleNs, int64_t{200});
+
+        MadeRun made;
+        made.run().workers[0].pauses = {2, 100 * ms, 5'000 * ms, 80 * ms};
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), std::vector{Rule::IdleBetweenSteps});
+        const Finding& finding = explanation.findings.front();
+        QCOMPARE(finding.mostGainNs, 10 * ms);
+        QVERIFY2(has(finding.sentence, "10.000 ms of a step (10.0 %) between steps, in 2 pauses"),
+                 finding.sentence.c_str());
+        QVERIFY(has(finding.sql, "LIKE 'step %'"));
+        const Result<FindingPlace> place = placeOf(*Program().finish(), made.run(), finding);
+        QVERIFY(place && place->range == (TimeRange{5'000 * ms, 5'080 * ms}));
+        made.run().workers[0].pauses.idleNs = 10 * ms;
+        QVERIFY(rulesOf(made).empty());
+    }
+
+    void muchOfLittleIsSaidOnce() {
+        MadeRun made;
+        const auto idle = [&](StepPart part, const char* name, int64_t ns) {
+            made.add(part, ContributorKind::Idle, name, ns);
+        };
+        idle(StepPart::OtherIdle, "between pieces of queued work", 9 * ms);
+        idle(StepPart::LaunchBound, "outside CUDA calls", 3 * ms);
+        const Explanation explanation = explain::explain(made.run());
+        QCOMPARE(rulesOf(explanation), std::vector{Rule::GpuIdle});
+        QCOMPARE(explanation.findings[0].mostGainNs, 12 * ms);
+        QVERIFY2(has(explanation.findings[0].sentence, "mostly between pieces of queued work"),
+                 explanation.findings[0].sentence.c_str());
+        QVERIFY(!explanation.findings[0].sql.empty());
+        QVERIFY(rulesOf(explain::explain(made.run(), {Rule::GpuIdle})).empty());
+        // What has a rule of its own is not told again, though nobody wants to hear of it.
+        idle(StepPart::LaunchBound, "in cudaLaunchKernel", 20 * ms);
+        QCOMPARE(rulesOf(made), std::vector{Rule::LaunchBound});
+        QVERIFY(rulesOf(explain::explain(made.run(), {Rule::LaunchBound})).empty());
+    }
+
+    void everyReasonHasItsWords() {
+        uint64_t slowing = 0;
+        for (const ThrottleReason& reason : throttleReasons()) {
+            QVERIFY(!reason.meaning.empty());
+            if (reason.isSlowdown) slowing |= reason.bit;
+        }
+        QCOMPARE(slowingReasons(), slowing);
+    }
+
+    void aRunThatGoesOnIsSaidToBeTheRunSoFar() {
+        MadeRun made;
+        made.run().facts.isStillRecorded = true;
+        const Explanation explanation = explain::explain(made.run());
+        QVERIFY2(explanation.sentence.starts_with("Of the run so far: The GPU computes"),
+                 explanation.sentence.c_str());
+        QCOMPARE(explanation.doubts.size(), size_t{1});
+        QVERIFY(has(explanation.doubts[0], "still being recorded"));
+    }
+};
+
+LANESCOPE_TEST(TestExplainConditions, NoApplication)
+#include "tst_explainConditions.moc"
