@@ -4,6 +4,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/ProgressLine.h"
 #include "model/index/openTrace.h"
+#include "model/live/loadLiveTrace.h"
 #include "model/trace/notesOf.h"
 #include "model/values/formatValue.h"
 
@@ -11,10 +12,14 @@ namespace lanescope::cli {
 
 Result<TracePtr> loadForCommand(const std::filesystem::path& path) {
     ProgressLine line;
-    return openTrace(path, {}, [&line](double fraction, std::string_view what) {
+    const auto show = [&line](double fraction, std::string_view what) {
         line.show(fraction, what);
         return true;
-    });
+    };
+    const std::optional<LiveTrace> live = liveTraceAt(path);
+    if (live && path == live->partial && stateOf(*live) == LiveState::Recording)
+        return loadLiveTrace(*live, show);
+    return openTrace(path, {}, show);
 }
 
 Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path) {

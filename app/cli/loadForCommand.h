@@ -9,7 +9,8 @@
 namespace lanescope::cli {
 
 /// `openTrace` with its progress on stderr where that is a terminal and the load takes long enough
-/// to wonder.
+/// to wonder. Of a trace that is still being recorded, named as it is until it is whole, what there
+/// is of it.
 Result<TracePtr> loadForCommand(const std::filesystem::path& path);
 /// `ensureIndex` with the same.
 Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path);

@@ -14,6 +14,7 @@
 #include "model/compare/storedSummary.h"
 #include "model/gate/evaluateCondition.h"
 #include "model/index/openTrace.h"
+#include "model/live/LiveTrace.h"
 #include "model/requests/runHistory.h"
 #include "model/requests/runsOfFolder.h"
 #include "model/values/formatValue.h"
@@ -145,6 +146,9 @@ Result<compare::RunSummary> summarizeFile(const std::string& file,
                                                             ? compare::readRunSummary(file)
                                                             : compare::readRunSummaryChecked(file))
             return std::move(*stored);
+    // Asked before it is read: what comes to its end meanwhile may have been read in part.
+    const std::optional<LiveTrace> live = liveTraceAt(file);
+    const bool isStillRecorded = live && stateOf(*live) == LiveState::Recording;
     // What has none, as a compressed trace, is for the loader to read or to complain of.
     const Result<TracePtr> trace = open(file);
     if (!trace) return fail(trace.error());
@@ -152,6 +156,7 @@ Result<compare::RunSummary> summarizeFile(const std::string& file,
     if (!steps) return fail(steps.error());
     Result<compare::RunSummary> run = compare::summarizeRun(**trace, *steps);
     if (const Result<void> sound = checkIndex(**trace); !sound) return fail(sound.error());
+    if (run) run->facts.isStillRecorded = isStillRecorded;
     return run;
 }
 

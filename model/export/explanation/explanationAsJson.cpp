@@ -54,6 +54,7 @@ std::string explanationAsJson(const ExplanationReport& report) {
     const Json json{{"schema", "lanescope.explanation"},
                     {"version", schemaVersion},
                     {"trace", report.run.facts.title},
+                    {"isStillRecorded", report.run.facts.isStillRecorded},
                     {"doubts", report.explanation.doubts},
                     {"sentence", report.explanation.sentence},
                     {"steps",
