@@ -78,8 +78,8 @@ void IdleCauses::findPageableCalls(const LargeVector<GpuWork>& work) {
         const StringIndex name = trace_.apiCalls.name[each.call];
         if (trace_.strings.at(name).find("Async") == std::string_view::npos) continue;
         calls.try_emplace(trace_.apiCalls.thread[each.call], noStretches())
-            .first->second.push_back({trace_.apiCalls.startNs[each.call],
-                                      trace_.apiCalls.endNs[each.call], name});
+            .first->second.push_back(
+                {trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call], name});
     }
     for (auto& [thread, all] : calls)
         pageableCalls_.emplace(thread, withoutOverlaps(std::move(all)));
