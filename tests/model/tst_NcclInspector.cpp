@@ -110,6 +110,8 @@ void tst_NcclInspector::verboseLinesSayWhenKernelsRan() {
             QCOMPARE(trace->nccl.communicator[row], uint64_t{0x7f8c496ae9f661});
             QCOMPARE(trace->nccl.bytes[row], int64_t{1} << 20);
             QCOMPARE(facts.sequence, int64_t{row});
+            // As exports take the calls of NCCL.
+            QVERIFY(trace->nvtx.style[trace->nccl.nvtx[row]] == NvtxStyle::PushPop);
             QCOMPARE(facts.rank, 2);
             QCOMPARE(facts.rankCount, 4);
             QCOMPARE(facts.channels, int16_t{2});

@@ -72,8 +72,7 @@ void OperationGiver::give(int64_t globalPid, uint32_t gpu,
                                        .endNs = call.endNs,
                                        .text = function,
                                        .domain = one.isAtWriting ? domainAtWriting_ : domain_,
-                                       .thread = thread,
-                                       .style = NvtxStyle::StartEnd});
+                                       .thread = thread});
         if (!range.isValid()) continue;
         // Of a group all calls begin and end together: each launched its own kernel.
         NcclRow row = one.row;
