@@ -118,9 +118,10 @@ class tst_LoadMemory : public QObject {
 
     void skipsBadRowsAndSaysSo() {
         write(
+            "INSERT INTO LANESCOPE_UNTIMED (tableName, globalPid) VALUES"
+            " ('CUDA_GPU_MEMORY_USAGE_EVENTS', $pid);"
             "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId, contextId,"
             " address, pc, bytes, memKind, memoryOperationType) VALUES"
-            " (NULL, $pid, 0, 1, 1, 0, 64, 2, 0),"                 // Not timed.
             " ('noon', $pid, 0, 1, 1, 0, 64, 2, 0),"               // No time.
             " (9223372036854775807, $pid, 0, 1, 1, 0, 64, 2, 0),"  // No time of any clock.
             " (10, $pid, -5, 1, 1, 0, 64, 2, 0),"                  // No device.

@@ -79,7 +79,7 @@ void readUsage(LoadContext& context, FileDirectory& directory) {
             addPool(context.builder(), *place, reader.integerOr(t.localMemoryPoolAddress, 0),
                     reader.bytes(t.localMemoryPoolSize));
     }
-    if (reader.rowCount() > 0) reader.countAs(kinds::MemoryEvent::plural);
+    if (reader.totalCount() > 0) reader.countAs(kinds::MemoryEvent::plural);
 }
 
 void readPools(LoadContext& context, FileDirectory& directory) {
