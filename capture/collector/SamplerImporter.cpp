@@ -17,6 +17,8 @@ namespace lanescope::capture {
 namespace {
 
 constexpr size_t mostCounters = 1'000'000;
+/// So many show how often a counter is read.
+constexpr int64_t readingsThatTell = 5;
 constexpr size_t mostMetrics = 4096;
 constexpr size_t mostNotes = 100;
 constexpr int64_t gpuBits = 0xff;
@@ -121,6 +123,7 @@ void SamplerImporter::visit(const log::CounterRecord& record) {
                      std::string(process_.strings.text(record.unit)),
                      std::string(process_.strings.text(record.device)),
                      std::string(process_.strings.text(record.direction))};
+    announce(counter);
     counters_.emplace(record.counter, std::move(counter));
 }
 
@@ -136,6 +139,9 @@ void SamplerImporter::take(Counter& counter, int64_t timeNs, const log::SampleVa
     if (value.type != log::SampleType::Unknown && timeNs > counter.latestNs) {
         if (counter.count++ == 0) counter.firstNs = timeNs;
         counter.latestNs = timeNs;
+        // Near enough for who reads along; all of them tell at the end.
+        if (counter.count == readingsThatTell)
+            process_.trace.tellOfCounter(counter.id, counter.intervalNs(), {});
     }
     if (!counter.written) {
         insert(counter, timeNs, value);
@@ -216,7 +222,7 @@ void SamplerImporter::visit(const log::GpuMetricSamplesRecord& record,
 
 void SamplerImporter::finish(const std::string& hostName, const std::set<int64_t>& logged) {
     process_.pid = reader_.header() ? reader_.header()->pid : 0;
-    writeCounters(hostName);
+    endCounters(hostName);
     writeMetrics();
     threads_.finish(logged);
     latestNs_ = std::max(latestNs_, threads_.latestNs());
@@ -225,33 +231,35 @@ void SamplerImporter::finish(const std::string& hostName, const std::set<int64_t
     writeHealth();
 }
 
-void SamplerImporter::writeCounters(const std::string& hostName) {
+/// Who reads along wants to know at once what its samples are of.
+void SamplerImporter::announce(const Counter& counter) {
     constexpr const auto& t = tables::counters;
+    const log::CounterRecord& record = counter.record;
+    const Texts& texts = counter.texts;
+    std::optional<int64_t> process;
+    if (record.processId != 0) process = globalPid(record.processId, process_.host);
+    process_.trace.add(
+        t, t.counterId = counter.id, t.source = texts.source, t.name = texts.name,
+        t.title = texts.title, t.unit = texts.unit,
+        t.meaning = record.meaning <= log::CounterMeaning::Amount ? record.meaning
+                                                                  : log::CounterMeaning::Gauge,
+        t.gpuId = gpuId(record.gpu), t.globalPid = process, t.link = unlessNegative(record.link),
+        t.core = unlessNegative(record.core), t.device = unlessEmpty(texts.device),
+        t.direction = unlessEmpty(texts.direction),
+        t.granularity =
+            std::isfinite(record.granularity) ? unlessZero(record.granularity) : std::nullopt,
+        t.wrapBits = unlessZero(record.wrapBits));
+}
+
+void SamplerImporter::endCounters(const std::string& hostName) {
     for (auto& [number, counter] : counters_) {
-        const log::CounterRecord& record = counter.record;
         if (counter.written) {
             // From here on nothing is known.
             const log::SampleValue unknown{number, log::SampleType::Unknown, 0};
             const int64_t latestNs = counter.repeatedNs.value_or(counter.writtenNs);
             take(counter, std::max(latestNs_, latestNs + 1), unknown);
         }
-        const Texts& texts = counter.texts;
-        std::optional<int64_t> process, intervalNs;
-        if (record.processId != 0) process = globalPid(record.processId, process_.host);
-        if (counter.count > 1)
-            intervalNs = (counter.latestNs - counter.firstNs) / (counter.count - 1);
-        process_.trace.add(
-            t, t.counterId = counter.id, t.source = texts.source, t.name = texts.name,
-            t.title = texts.title, t.unit = texts.unit,
-            t.meaning = record.meaning <= log::CounterMeaning::Amount ? record.meaning
-                                                                      : log::CounterMeaning::Gauge,
-            t.gpuId = gpuId(record.gpu), t.globalPid = process,
-            t.link = unlessNegative(record.link), t.core = unlessNegative(record.core),
-            t.device = unlessEmpty(texts.device), t.direction = unlessEmpty(texts.direction),
-            t.granularity =
-                std::isfinite(record.granularity) ? unlessZero(record.granularity) : std::nullopt,
-            t.wrapBits = unlessZero(record.wrapBits), t.hostName = unlessEmpty(hostName),
-            t.intervalNs = intervalNs);
+        process_.trace.tellOfCounter(counter.id, counter.intervalNs(), hostName);
     }
 }
 

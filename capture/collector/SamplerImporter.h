@@ -76,12 +76,18 @@ class SamplerImporter : private log::RecordVisitor {
         std::optional<int64_t> repeatedNs;  ///< It had the same value again.
         /// All that were known, whether they were kept or not.
         int64_t firstNs = 0, latestNs = 0, count = 0;
+
+        /// How often it was read so far; nothing of one reading.
+        std::optional<int64_t> intervalNs() const {
+            return count > 1 ? std::optional((latestNs - firstNs) / (count - 1)) : std::nullopt;
+        }
     };
 
     std::optional<int64_t> gpuId(int64_t gpu) const;
     void take(Counter& counter, int64_t timeNs, const log::SampleValue& value);
     void insert(Counter& counter, int64_t timeNs, const log::SampleValue& value);
-    void writeCounters(const std::string& hostName);
+    void announce(const Counter& counter);
+    void endCounters(const std::string& hostName);
     void writeMetrics();
     void writeHealth();
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector/TraceWriter.h"
 
+#include <fmt/format.h>
+
 #include "capture/collector/liveJournal.h"
+#include "model/format/tables/Counters.h"
 #include "model/format/tables/Names.h"
 #include "model/format/tables/Recording.h"
 #include "model/format/tables/Schema.h"
@@ -85,6 +88,26 @@ RowInserter& TraceWriter::inserterOf(const tables::Table& table) {
     const auto known = inserters_.find(&table);
     if (known != inserters_.end()) return known->second;
     return inserters_.try_emplace(&table, database_, table, error_).first->second;
+}
+
+void TraceWriter::tellOfCounter(int64_t counterId, std::optional<int64_t> intervalNs,
+                                std::string_view hostName) {
+    constexpr const auto& t = tables::counters;
+    if (error_) return;
+    auto update =
+        database_.prepare(fmt::format("UPDATE {} SET {} = ?1, {} = ?2 WHERE {} = ?3", t.tableName(),
+                                      t.intervalNs.name, t.hostName.name, t.counterId.name));
+    if (!update) {
+        error_ = update.error();
+        return;
+    }
+    update->bind(1, intervalNs);
+    if (hostName.empty())
+        update->bindNull(2);
+    else
+        update->bind(2, hostName);
+    update->bind(3, counterId);
+    if (const auto done = update->step(); !done) error_ = done.error();
 }
 
 }  // namespace lanescope::capture

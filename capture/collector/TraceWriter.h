@@ -74,6 +74,10 @@ class TraceWriter {
     /// Adds a row to `LANESCOPE_PROPERTIES`; without a process it is a fact about the whole run.
     void property(std::string_view name, std::string_view value,
                   std::optional<int64_t> globalPid = {});
+    /// Says of a counter, whose row was written when it was announced, how often it is read on
+    /// average, and where if that is not empty.
+    void tellOfCounter(int64_t counterId, std::optional<int64_t> intervalNs,
+                       std::string_view hostName);
     /// Row number of the row that was written last.
     int64_t lastRow() const { return database_.lastRowId(); }
     /// For statements that look at what was written.

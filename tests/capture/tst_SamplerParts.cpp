@@ -415,6 +415,18 @@ class tst_SamplerParts : public QObject {
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
         auto collector = Collector::begin(run, trace, info);
         QVERIFY(collector.has_value());
+        // Who reads along finds what the samples are of, but not yet how often they are read.
+        QVERIFY((*collector)->poll().has_value());
+        {
+            const auto partial = Database::openReadOnly(trace + ".partial");
+            QVERIFY(partial.has_value());
+            QCOMPARE(partial->rowCount("LANESCOPE_COUNTERS"), int64_t{2});
+            auto read = partial->prepare(
+                "SELECT count(*) FROM LANESCOPE_COUNTER_SAMPLES JOIN LANESCOPE_COUNTERS USING"
+                " (counterId) WHERE name = 'power' AND unit = 'W'");
+            QVERIFY(read && *read->step());
+            QVERIFY(read->integer(0) > 0);
+        }
         const auto done = (*collector)->finish(std::nullopt, false);
         QVERIFY2(done.has_value(), done ? "" : done.error().sentence.c_str());
         QCOMPARE(done->processes, 0);
