@@ -191,7 +191,8 @@ void TraceFileWriter::ncclCalls() {
             communicators.insert(c.globalPid = process, c.communicator = communicator,
                                  c.rank = known(facts.rank), c.rankCount = known(facts.rankCount),
                                  c.name = known(trace_.strings.at(facts.communicatorName)));
-        if (facts.datatype == 0 && facts.count < 0 && facts.sequence < 0) continue;
+        const bool isHowKnown = facts.algorithm != 0 || facts.protocol != 0 || facts.channels >= 0;
+        if (facts.datatype == 0 && facts.count < 0 && facts.sequence < 0 && !isHowKnown) continue;
         std::optional<int64_t> launchThread, launchStart, launchEnd;
         if (facts.launchThread != noIndex) {
             launchThread = trace_.threads[facts.launchThread].globalTid;

@@ -181,10 +181,14 @@ class Writer {
         const std::string_view operation = trace_.strings.at(nccl.operation[call]);
         const int64_t parts = operation == "AlltoAll" ? std::max(1, facts.rankCount) : 1;
         std::string list = fmt::format(R"(, "Collective name": "{}")", torchName(operation));
-        if (facts.count >= 0)
+        // A size alone is so many bytes.
+        const bool isSizeAlone = facts.count < 0 && nccl.bytes[call] >= 0;
+        const int64_t count = isSizeAlone ? nccl.bytes[call] : facts.count;
+        const std::string_view type =
+            isSizeAlone ? std::string_view("uint8") : trace_.strings.at(facts.datatype);
+        if (count >= 0)
             list += fmt::format(R"(, "In msg nelems": {0}, "Out msg nelems": {0}, "dtype": {1})",
-                                facts.count * parts,
-                                jsonString(torchType(trace_.strings.at(facts.datatype))));
+                                count * parts, jsonString(torchType(type)));
         if (facts.rankCount >= 0) list += fmt::format(R"(, "Group size": {})", facts.rankCount);
         if (facts.sequence >= 0) list += fmt::format(R"(, "Seq": {})", facts.sequence);
         if (facts.peer >= 0)

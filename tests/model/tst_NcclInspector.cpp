@@ -2,6 +2,7 @@
 #include <QtTest>
 #include <fstream>
 
+#include "model/export/kinetoTrace.h"
 #include "model/export/traceFile.h"
 #include "model/load/loadTrace.h"
 #include "model/merge/mergeFiles.h"
@@ -85,6 +86,7 @@ class tst_NcclInspector : public QObject {
     void onlyTheCallOfSomeIsKnown();
     void ranksBecomeOneTraceWithALateOne();
     void timesOfWritingMakeNobodyLate();
+    void aProfileWrittenOfItKeepsTheSizes();
 };
 
 void tst_NcclInspector::verboseLinesSayWhenKernelsRan() {
@@ -380,6 +382,23 @@ void tst_NcclInspector::timesOfWritingMakeNobodyLate() {
         QVERIFY(!late->notes.empty());
         QVERIFY(late->notes.front().starts_with("16 calls of collectives are left out"));
     }
+}
+
+void tst_NcclInspector::aProfileWrittenOfItKeepsTheSizes() {
+    const Rank rank{.rank = 0, .pid = 12, .name = "DP Group 0"};
+    const TracePtr trace = load(lineOf(rank, {.number = 3, .tookUs = 50, .kernelUs = dayUs}));
+    QVERIFY(trace);
+    std::string text;
+    writeKinetoTrace(*trace, 0, [&text](std::string_view piece) {
+        text += piece;
+        return true;
+    });
+    const Result<TracePtr> read = loadTrace(file("written.json", text));
+    QVERIFY(read);
+    QCOMPARE((*read)->nccl.size(), 1u);
+    QCOMPARE((*read)->nccl.bytes[0], int64_t{1} << 20);
+    QCOMPARE((*read)->nccl.communicator[0], trace->nccl.communicator[0]);
+    QCOMPARE((*read)->nccl.facts[0].sequence, int64_t{3});
 }
 
 LANESCOPE_TEST(tst_NcclInspector, NoApplication)
