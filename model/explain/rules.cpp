@@ -33,7 +33,10 @@ constexpr RuleFacts rules[]{
      "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
      "'%Malloc%' OR s.value LIKE '%Free%' OR s.value LIKE '%HostAlloc%' GROUP BY 1 ORDER BY ns "
      "DESC"},
-    {"pageable_copies", "Copies from or to pageable memory take at least 3 % of the step.",
+    {"pageable_copies",
+     "Copies from or to pageable memory, and what the GPU waits for calls of them that should "
+     "return "
+     "at once, take at least 3 % of the step.",
      "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
      "non_blocking=True.",
      "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, sum(end - start) "

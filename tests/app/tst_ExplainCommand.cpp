@@ -5,6 +5,7 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
+#include <cmath>
 
 #include "model/explain/rules.h"
 #include "model/export/traceFile.h"
@@ -143,6 +144,53 @@ class TestExplainCommand : public QObject {
                      QString::fromUtf8(rule.sql.data(), static_cast<int>(rule.sql.size()))});
             QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
         }
+    }
+
+    /// From the counters of a file to the exit status. Simulated: at half of its clock from the
+    /// second of twenty steps on.
+    void aHotGpuDecidesTheStatus() {
+        SimulatedTrace builder;
+        constexpr int64_t stepNs = 10'000'000, steps = 20;
+        for (int64_t step = 0; step < steps; ++step) {
+            const int64_t at = step * stepNs;
+            builder.addNvtx(builder.defaultThread(), "step " + std::to_string(step), at,
+                            at + stepNs);
+            builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", at, at + 5'000,
+                           at + stepNs);
+        }
+        const auto addCounter = [&](const char* key, CounterUnit unit, double first, double then) {
+            CounterSeries series;
+            series.name = series.key = key;
+            series.source = "nvml";
+            series.unit = unit;
+            series.gpu = 0;
+            series.intervalNs = stepNs;
+            LargeVector<int64_t> timesNs;
+            LargeVector<double> values;
+            for (const double value : {first, then}) {
+                timesNs.push_back(static_cast<int64_t>(values.size()) * stepNs);
+                values.push_back(value);
+            }
+            series.set(timesNs, values, steps * stepNs);
+            builder.counter(std::move(series));
+        };
+        addCounter("clock.sm", CounterUnit::Hertz, 1980e6, 990e6);
+        addCounter("throttle.reasons", CounterUnit::Flags, 0, 0x40);
+        const QString path = folder_.filePath("hot.sqlite");
+        QVERIFY(writeTraceFile(*builder.finish(), path.toStdString()));
+
+        const QJsonObject explanation = document({path});
+        QCOMPARE(rulesIn(explanation), QStringList{"gpu_throttled"});
+        const QJsonObject finding = explanation["findings"].toArray()[0].toObject();
+        QVERIFY2(std::abs(finding["share"].toDouble() - 0.475) < 0.01,
+                 qPrintable(finding["sentence"].toString()));
+        const Outcome met = explained({path, "--fail-if", "gpu_throttled > 10%"});
+        QCOMPARE(met.exitCode, 1);
+        QVERIFY2(met.errors.contains("hardware thermal: it is too hot"), qPrintable(met.errors));
+        QCOMPARE(explained({path, "--fail-if", "gpu_throttled > 50%"}).exitCode, 0);
+        QCOMPARE(explained({path, "--mute", "gpu_throttled", "--fail-if", "any"}).exitCode, 0);
+        const Outcome asked = run({"sql", path, finding["sql"].toString(), "--format", "csv"});
+        QVERIFY2(asked.exitCode == 0 && asked.output.count('\n') > 4, qPrintable(asked.errors));
     }
 
     /// Also where steps are called as nobody else calls them.
