@@ -308,8 +308,23 @@ void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Told told, Stre
                        });
         others = without(gaps, copies->second);
     }
+    std::map<std::string, std::unordered_map<StringIndex, uint32_t>, std::less<>> knownStarved;
     forEachOverlap(others, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
-        pieces.push_back({startNs, endNs, callKey(name, where, known)});
+        // No call takes long without a core; what else a thread waits for in one is the call's.
+        int64_t fromNs = startNs;
+        const auto addUntil = [&](int64_t untilNs) {
+            if (untilNs > fromNs) pieces.push_back({fromNs, untilNs, callKey(name, where, known)});
+        };
+        if (told == Told::CallsAndStates)
+            words_.forEachWithoutCore(
+                thread, {startNs, endNs}, [&](TimeRange piece, std::string_view words) {
+                    addUntil(piece.startNs);
+                    const std::string does = where + std::string(words);
+                    pieces.push_back(
+                        {piece.startNs, piece.endNs, callKey(name, does, knownStarved[does])});
+                    fromNs = piece.endNs;
+                });
+        addUntil(endNs);
     });
     for (const Stretch& piece : without(gaps, calls)) {
         if (told == Told::CallsAndStates)

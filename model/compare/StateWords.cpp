@@ -109,6 +109,10 @@ Stretches StateWords::notAwaitingData(uint32_t thread, TimeRange range) const {
     return without(whole, withoutOverlaps(std::move(awaiting)));
 }
 
+bool StateWords::hasNoCore(uint32_t row) const {
+    return trace_.cpuStates.state[row] == ThreadState::Runnable || isStarved(trace_.cpuStates, row);
+}
+
 std::string StateWords::made(uint32_t row, Telling telling) const {
     const CpuStateTable& states = trace_.cpuStates;
     const ThreadState state = states.state[row];

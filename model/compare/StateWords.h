@@ -61,6 +61,17 @@ class StateWords {
         unknownUntil(range.endNs);
     }
 
+    /// `sink(piece, words)` for each time in `range` in which the thread wanted a core and had
+    /// none, all the time or for most of it; the words are those of `forEachIn`.
+    template <class Sink>
+    void forEachWithoutCore(uint32_t thread, TimeRange range, Sink sink) {
+        states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
+            if (!hasNoCore(row)) return;
+            const std::string_view words = wordsOf(row, states_.tells(row, piece.durationNs()));
+            if (!words.empty()) sink(piece, words);
+        });
+    }
+
     /// When in `range` the thread was not seen to wait for what may bring data: for input, a disk,
     /// a lock or another process. Nothing of a thread of which nothing is known at all. Also where
     /// looks are too far apart to say so of a short piece, since this is asked to claim less.
@@ -80,6 +91,7 @@ class StateWords {
 
   private:
     using Telling = StatesOfThreads::Telling;
+    bool hasNoCore(uint32_t row) const;
     std::string_view wordsOf(uint32_t row, Telling telling);
     std::string made(uint32_t row, Telling telling) const;
 

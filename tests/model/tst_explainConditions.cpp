@@ -254,6 +254,40 @@ class TestExplainConditions : public QObject {
         QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
     }
 
+    /// A launch that takes long takes so for want of a core, and no other call would be quicker.
+    void aThreadWithoutACoreInACallIsNotToldToLaunchLess() {
+        const auto explained = [](ThreadState state) {
+            Program program;
+            const uint32_t thread = program.defaultThread();
+            for (int64_t step = 0; step < Program::steps; ++step) {
+                const int64_t at = step * Program::stepNs;
+                program.addNvtx(thread, "step " + std::to_string(step), at, at + Program::stepNs);
+                program.addApi(thread, "cudaLaunchKernel", at + 10 * us, at + 4 * ms,
+                               static_cast<uint32_t>(step) + 1);
+                program.addKernel(program.defaultStream(), "gemm", at + 4 * ms,
+                                  at + Program::stepNs, static_cast<uint32_t>(step) + 1);
+                kinds::CpuState::Row row;
+                row.startNs = at;
+                row.endNs = at + 4 * ms;
+                row.thread = thread;
+                row.state = state;
+                row.cpuNs = state == ThreadState::Running ? 4 * ms : 0;
+                row.delayNs = state == ThreadState::Runnable ? 4 * ms : 0;
+                program.add<kinds::CpuState>(row);
+            }
+            return explain::explain(summaryOf(program));
+        };
+        const Explanation starved = explained(ThreadState::Runnable);
+        const Finding* found = findingOf(starved, Rule::HostWaits);
+        QVERIFY(found != nullptr && findingOf(starved, Rule::LaunchBound) == nullptr);
+        QVERIFY2(has(found->sentence, "gets no core: in cudaLaunchKernel"),
+                 found->sentence.c_str());
+        QVERIFY2(found->share > 0.35, qPrintable(QString::number(found->share)));
+        const Explanation running = explained(ThreadState::Running);
+        QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
+        QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
+    }
+
     /// The call should return at once, and the GPU waits for what comes behind it.
     void aCopyOfPageableMemoryKeepsTheCpu() {
         const auto explained = [](MemoryKind source) {
