@@ -8,6 +8,7 @@
 #include "model/explain/Explanation.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/sayExplanation.h"
+#include "model/trace/knowsOnlyNccl.h"
 #include "model/values/DurationScale.h"
 
 namespace lanescope::explain {
@@ -91,7 +92,15 @@ class Explainer {
     }
 
     void find() {
-        if (!findLateRank()) findUnbalancedRanks();
+        const bool isOneLate = findLateRank();
+        findOddSteps();
+        findPattern();
+        // Else nobody can say when the GPU did nothing, or nothing else.
+        if (!knowsOnlyNccl(run_.facts.producer)) findWaste(isOneLate);
+    }
+
+    void findWaste(bool isOneLate) {
+        if (!isOneLate) findUnbalancedRanks();
         findPart(Rule::InputData, StepPart::DataLoading, leastShare);
         findCalls(Rule::Allocations, isAllocation);
         findCalls(Rule::SynchronousCopies, isSynchronousCopy);
@@ -106,8 +115,6 @@ class Explainer {
         if (!findUnusedNvlink())
             findPart(Rule::ExposedCommunication, StepPart::ExposedCommunication,
                      leastCommunicationShare);
-        findOddSteps();
-        findPattern();
         findThrottling();
         findPauses();
         findOtherIdle();

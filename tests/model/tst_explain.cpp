@@ -6,6 +6,7 @@
 
 #include "model/explain/RuleCondition.h"
 #include "model/export/explanation/ExplanationReport.h"
+#include "model/trace/knowsOnlyNccl.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
@@ -187,6 +188,25 @@ class TestExplain : public QObject {
         QCOMPARE(rulesOf(made), std::vector{Rule::NvlinkUnused});
         made.run().nvlink.use = NvlinkVerdict::Use::Used;
         QCOMPARE(rulesOf(made), std::vector{Rule::ExposedCommunication});
+    }
+
+    void ofGpusOfWhichOnlyNcclIsKnownNoWasteIsTold() {
+        MadeRun made(2);
+        for (const size_t rank : {0, 1}) {
+            made.add(rank,
+                     contributor(StepPart::ExposedCommunication, ContributorKind::Collective,
+                                 "AllReduce", 0),
+                     40 * ms);
+            made.add(rank, contributor(StepPart::OtherIdle, ContributorKind::Idle, "unknown", 0),
+                     90 * ms);
+        }
+        made.run().workers[1].steps.back().wallNs += 900 * ms;
+        made.run().facts.producer = inspectorProducer;
+        for (const Rule rule : rulesOf(made))
+            QVERIFY(rule != Rule::ExposedCommunication && rule != Rule::QueuedIdle &&
+                    rule != Rule::GpuIdle);
+        made.run().facts.producer = "Lanescope";
+        QVERIFY(std::ranges::count(rulesOf(made), Rule::ExposedCommunication) == 1);
     }
 
     void oddStepsCountByWhatTheyCostAll() {
