@@ -53,6 +53,11 @@ PartPlacement asItIs(const Trace& trace) {
     return placement;
 }
 
+/// Whether a trace says when it began. What says that it began beyond all times does not.
+bool isStartKnown(const Trace& trace) {
+    return trace.startUtcNs > 0 && trace.startUtcNs < greatestTimeNs;
+}
+
 bool isNcclKernel(const Trace& trace, uint32_t row) {
     return kinds::Kernel::categoryOf(trace, row) == SliceCategory::NcclKernel;
 }
@@ -198,7 +203,8 @@ uint32_t InspectorJoin::gpuOf(uint32_t process) {
     }
     if (only != noIndex && isOnly) return builder_.gpu(trace_.gpus[only].id);
     int64_t id = 0;
-    for (const Gpu& each : builder_.gpus()) id = std::max(id, each.id + 1);
+    for (const Gpu& each : builder_.gpus())
+        if (each.id < greatestTimeNs) id = std::max(id, each.id + 1);
     return builder_.gpu(id);
 }
 
@@ -223,7 +229,7 @@ void InspectorJoin::give(uint32_t process, const std::vector<SeenOperation>& see
 }
 
 void InspectorJoin::add(const Trace& log, uint32_t ofLog, uint32_t process) {
-    const bool areTimesKnown = log.startUtcNs > 0 && trace_.startUtcNs > 0;
+    const bool areTimesKnown = isStartKnown(log) && isStartKnown(trace_);
     const int64_t shiftNs = areTimesKnown ? log.startUtcNs - trace_.startUtcNs : 0;
     std::vector<SeenOperation> seen = operationsOf(log, ofLog, shiftNs);
     const std::vector<uint32_t> calls = callsOf(process);

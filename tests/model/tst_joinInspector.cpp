@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 #include <fstream>
+#include <map>
 
 #include "model/export/traceFile.h"
 #include "model/load/loadTrace.h"
@@ -92,6 +93,8 @@ class tst_joinInspector : public QObject {
     void kernelsGetTheirCalls();
     void whatTheTraceLacksIsFilledIn();
     void ofAnotherProcessNothingIsJoined();
+    void threadsAndStreamsOfTheTraceAreNotTaken();
+    void aBeginningBeyondAllTimesIsNone();
 };
 
 void tst_joinInspector::operationsSayWhatCallsLack_data() {
@@ -176,6 +179,46 @@ void tst_joinInspector::ofAnotherProcessNothingIsJoined() {
     QCOMPARE((*read)->processes.size(), size_t{2});
     QCOMPARE((*read)->gpus.size(), size_t{2});
     QCOMPARE((*read)->nccl.size(), uint32_t{2 * operations});
+}
+
+void tst_joinInspector::threadsAndStreamsOfTheTraceAreNotTaken() {
+    SimulatedTrace sim;
+    const uint32_t pid = sim.processes()[0].pid;
+    sim.description().facts.host = "node-1";
+    sim.description().startUtcNs = (dayUs - 1'000'000) * us;
+    // As readers make them up for what has none, and as some number theirs.
+    const uint32_t thread = sim.addThread(0, 0xffffff, "made up");
+    sim.defaultStream();
+    const uint32_t stream = sim.stream(0, 0, 0, 1);
+    sim.launch(thread, stream, "gemm", 1000 * us, 1'000'000 * us, 1'006'000 * us);
+    const fs::path run = folder_ / "crowded.sqlite", path = folder_ / "crowded-whole.sqlite";
+    QVERIFY(writeTraceFile(*sim.finish("crowded.sqlite"), run));
+    QVERIFY(mergeFiles(std::vector<fs::path>{run, log(pid, true)}, path));
+    const Result<TracePtr> read = loadTrace(path);
+    QVERIFY(read);
+    const Trace& whole = **read;
+    QCOMPARE(whole.nccl.size(), uint32_t{operations});
+    QCOMPARE(whole.kernels.size(), uint32_t{operations + 1});
+    for (uint32_t row = 0; row < whole.nccl.size(); ++row)
+        QVERIFY(whole.threads[whole.nvtx.thread[whole.nccl.nvtx[row]]].tid != 0xffffff);
+    std::map<uint32_t, int> kernels;
+    for (uint32_t row = 0; row < whole.kernels.size(); ++row) ++kernels[whole.kernels.stream[row]];
+    QCOMPARE(kernels.size(), size_t{2});
+}
+
+void tst_joinInspector::aBeginningBeyondAllTimesIsNone() {
+    SimulatedTrace sim;
+    const uint32_t pid = sim.processes()[0].pid;
+    sim.description().facts.host = "node-1";
+    sim.description().startUtcNs = INT64_MAX;
+    sim.launch(sim.defaultThread(), sim.defaultStream(), "gemm", 0, 100 * us, 200 * us);
+    const fs::path run = folder_ / "beyond.sqlite", path = folder_ / "beyond-whole.sqlite";
+    QVERIFY(writeTraceFile(*sim.finish("beyond.sqlite"), run));
+    QVERIFY(mergeFiles(std::vector<fs::path>{run, log(pid, true)}, path));
+    const Result<TracePtr> read = loadTrace(path);
+    QVERIFY(read);
+    QCOMPARE((*read)->kernels.size(), 1u);
+    QVERIFY(hasNote(**read, "is left out: beyond.sqlite does not say when it began"));
 }
 
 LANESCOPE_TEST(tst_joinInspector, NoApplication)

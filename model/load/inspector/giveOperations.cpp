@@ -23,6 +23,12 @@ OperationGiver::OperationGiver(TraceBuilder& builder)
         Owner& owner = owners_[trace.processes[process].globalPid];
         owner.correlation = std::max(owner.correlation, correlation);
     };
+    for (const Thread& each : trace.threads) threads_.insert(each.globalTid);
+    for (const Stream& each : trace.streams) {
+        int64_t& next = owners_[trace.processes[each.process].globalPid].nextStream;
+        if (each.contextId == 0 && each.streamId < greatestTimeNs)
+            next = std::max(next, each.streamId + 1);
+    }
     for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
         see(trace.threads[trace.apiCalls.thread[row]].process, trace.apiCalls.correlation[row]);
     for (uint32_t row = 0; row < trace.kernels.size(); ++row)
@@ -45,6 +51,7 @@ void OperationGiver::give(int64_t globalPid, uint32_t gpu,
     if (operations.empty()) return;
     Owner& owner = owners_[globalPid];
     const NcclRow& first = operations.front().row;
+    while (threads_.contains(globalPid | owner.nextThread)) --owner.nextThread;
     const int64_t globalTid = globalPid | owner.nextThread;
     const uint32_t thread = builder_.thread(globalTid);
     if (thread == noIndex) {

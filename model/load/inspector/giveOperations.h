@@ -41,6 +41,7 @@ class OperationGiver {
     TraceBuilder& builder_;
     StringIndex domain_, domainAtWriting_;
     std::map<int64_t, Owner> owners_;
+    std::set<int64_t> threads_;  ///< That the trace has already; a reader may have made some up.
 };
 
 }  // namespace lanescope
