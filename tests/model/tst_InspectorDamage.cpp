@@ -45,6 +45,7 @@ class tst_InspectorDamage : public QObject {
     void hostileFilesAreNoTrouble_data();
     void hostileFilesAreNoTrouble();
     void aMillionCommunicatorsAreBounded();
+    void durationsWithoutEndStayOnTheAxis();
 };
 
 void tst_InspectorDamage::damageCostsWhatIsDamaged() {
@@ -181,6 +182,19 @@ void tst_InspectorDamage::aMillionCommunicatorsAreBounded() {
     // Each takes a thread and a stream, of which a file gets as many as its size is worth.
     QVERIFY(trace->threads.size() < 500'000);
     QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "NCCL operations"));
+}
+
+void tst_InspectorDamage::durationsWithoutEndStayOnTheAxis() {
+    // A year each, laid before each other: more than 64 bits of nanoseconds.
+    constexpr int64_t yearUs = int64_t{365} * 86'400 * 1'000'000;
+    std::string text;
+    for (int64_t number = 0; number < 500; ++number)
+        text += lineOf({}, {.number = number, .tookUs = yearUs});
+    const TracePtr trace = load(text);
+    QVERIFY(trace);
+    QCOMPARE(trace->nccl.size(), 500u);
+    for (uint32_t row = 0; row < trace->nvtx.size(); ++row)
+        QVERIFY(trace->nvtx.startNs[row] >= 0 && trace->nvtx.endNs[row] <= (dayUs + 500) * 1000);
 }
 
 LANESCOPE_TEST(tst_InspectorDamage, NoApplication)

@@ -47,7 +47,8 @@ void layBackwards(std::span<InspectorOperation*> untimed) {
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     int64_t nextNs = std::numeric_limits<int64_t>::max();
     for (const auto& [endNs, one] : ends) {
-        const int64_t startNs = std::min(endNs, nextNs) - one->durationNs;
+        // Durations that nobody vouches for would sum up to more than there are times.
+        const int64_t startNs = std::max<int64_t>(0, std::min(endNs, nextNs) - one->durationNs);
         one->call = TimeRange{startNs, startNs + one->durationNs};
         one->kernelNs = startNs;
         nextNs = startNs;

@@ -41,7 +41,7 @@ class Giving {
         findProcesses();
         describe();
         forEachRank(operations(), [this](std::span<const InspectorOperation> each) { give(each); });
-        for (const auto& [unused, process] : processes_) describe(process);
+        for (const auto& [whose, process] : processes_) describe(process, whose.first);
     }
 
   private:
@@ -151,12 +151,11 @@ class Giving {
         return seen;
     }
 
-    void describe(const InspectedProcess& process) {
+    void describe(const InspectedProcess& process, StringIndex host) {
         const uint32_t index = builder_.process(process.globalPid);
         if (index == noIndex) return;
         Process& to = builder_.processes()[index];
-        for (const auto& [host, number] : hosts_)
-            if (number == hostOf(process.globalPid)) to.facts.edit().host = builder_.text(host);
+        to.facts.edit().host = builder_.text(host);
         // The communicator that has most ranks is that of the job, as a rule.
         if (process.rankInLargest >= 0) to.rank = process.rankInLargest;
         if (process.largest > 0) to.worldSize = process.largest;
