@@ -47,6 +47,8 @@ class tst_Perfetto : public QObject {
     void stagesOfAGpuAreItsWork();
     void packedPacketsAreUnpacked();
     void packetsOfZstandardAreUnpacked();
+    void whatIsPackedTakesNoMoreThanItIsWorth();
+    void flowsWithoutEndAreCounted();
     void whatIsCutOrOpenIsSaid();
 };
 
@@ -311,6 +313,48 @@ void tst_Perfetto::packetsOfZstandardAreUnpacked() {
         QVERIFY(timer.elapsed() < 5'000);
     }
     QVERIFY(torchTrace::hasNote(*loaded(rest + packetOf("no frame")), HealthCode::RowsLeftOut));
+}
+
+void tst_Perfetto::whatIsPackedTakesNoMoreThanItIsWorth() {
+    const auto packetOf = [](const std::string& bytes) {
+        std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+        packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
+        ProtoWriter content;
+        content.bytes(133, packed);
+        return packet(content);
+    };
+    const std::string zeros = packetOf(std::string(16 << 20, '\0')),
+                      good = packetOf(smallPerfetto());
+    // Of a few that were packed to take up the reader all that is good is taken, of many not.
+    for (const uint32_t count : {3u, 600u}) {
+        std::string bytes;
+        for (uint32_t each = 0; each < count; ++each) bytes += zeros + good;
+        const TracePtr trace = loaded(bytes);
+        QVERIFY(torchTrace::hasNote(*trace, HealthCode::RowsLeftOut));
+        if (count < 10)
+            QCOMPARE(trace->kernels.size(), count);
+        else
+            QVERIFY(trace->kernels.size() > 0 && trace->kernels.size() < count);
+    }
+}
+
+void tst_Perfetto::flowsWithoutEndAreCounted() {
+    ProtoWriter event, content;
+    event.number(9, 1);
+    event.number(11, 1);
+    event.bytes(23, "aten::mm");
+    event.bytes(22, "cpu_op");
+    for (uint64_t flow = 1; flow <= 1000; ++flow) event.number(36, flow);
+    content.number(8, 1000);
+    content.message(11, event);
+    const TracePtr trace = loaded(track(1, 10, 11, "t") + packet(content) + trackEvent(2, 1, 2000));
+    QCOMPARE(trace->nvtx.size(), 1u);
+    const auto told = [&trace](std::string_view sentence) {
+        for (const HealthNote& note : trace->health)
+            if (note.sentence == sentence) return true;
+        return false;
+    };
+    QVERIFY(told("Not shown here: 1,000 ends of arrows between events."));
 }
 
 void tst_Perfetto::whatIsCutOrOpenIsSaid() {

@@ -11,6 +11,9 @@ namespace {
 constexpr size_t mostSequences = size_t{1} << 16;
 constexpr size_t enoughEvents = size_t{1} << 15;
 constexpr size_t enoughTextBytes = size_t{8} << 20;
+/// What is unpacked of packets that are packed: no more than any trace becomes, of which a writer
+/// makes some tenth, so that what a file takes follows from its size.
+constexpr uint64_t mostUnpackedOfFew = uint64_t{256} << 20, mostTimesUnpacked = 200;
 constexpr uint32_t clearedFlag = 1;
 
 /// Payloads of packets that say nothing of what ran.
@@ -53,7 +56,14 @@ void PacketReader::finish() {
     unmatched_ = joiner_.join(events_, lastNs_);
 }
 
-void PacketReader::takePacked(const UnpackedPackets& packets, int depth) {
+void PacketReader::takePacked(std::string_view packed, Unpacker unpack, int depth) {
+    packedBytes_ += packed.size();
+    if (unpackedBytes_ > mostUnpackedOfFew + mostTimesUnpacked * packedBytes_) {
+        ++damages_;
+        return;
+    }
+    const UnpackedPackets packets = unpack(packed);
+    unpackedBytes_ += packets.bytes.size();
     ProtoCursor cursor(packets.bytes);
     for (ProtoField field; cursor.next(field);)
         if (field.number == 1 && field.isBytes()) take(field.bytes, depth + 1);
@@ -111,7 +121,7 @@ void PacketReader::take(std::string_view packet, int depth) {
             case 43:
                 break;
             case 50:
-                if (depth == 0) takePacked(unpackDeflate(field.bytes), depth);
+                if (depth == 0) takePacked(field.bytes, unpackDeflate, depth);
                 break;
             case 52:
                 takeGpuCounters(field.bytes, atTime());
@@ -123,7 +133,7 @@ void PacketReader::take(std::string_view packet, int depth) {
                 tracks_.describe(field.bytes);
                 break;
             case 133:
-                if (depth == 0) takePacked(unpackZstandard(field.bytes), depth);
+                if (depth == 0) takePacked(field.bytes, unpackZstandard, depth);
                 break;
             default:
                 if (!isBeside(field.number)) ++others_[field.number];

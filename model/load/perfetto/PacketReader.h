@@ -57,9 +57,10 @@ class PacketReader {
         bool hasCounterValue = false;
     };
     using Arguments = std::vector<EventTaker::Argument>;
+    using Unpacker = UnpackedPackets (*)(std::string_view packed);
 
     void take(std::string_view packet, int depth);
-    void takePacked(const UnpackedPackets& packets, int depth);
+    void takePacked(std::string_view packed, Unpacker unpack, int depth);
     void takeTrackEvent(std::string_view message, PacketSequence& sequence,
                         std::optional<int64_t> timeNs);
     void takeMember(const ProtoField& field, PacketSequence& sequence, Event& event);
@@ -106,6 +107,7 @@ class PacketReader {
     SliceJoiner::Unmatched unmatched_;
     int64_t lastNs_ = INT64_MIN;
     int64_t damages_ = 0, lostPackets_ = 0;
+    uint64_t packedBytes_ = 0, unpackedBytes_ = 0;  ///< Of packets that are packed.
 };
 
 }  // namespace lanescope

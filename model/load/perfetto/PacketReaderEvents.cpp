@@ -25,6 +25,9 @@ JsonValue string(std::string_view text) {
     return {JsonValue::Kind::String, false, text};
 }
 
+/// Of an event; those of an operator are one or a few.
+constexpr size_t mostFlowsOfEvent = 64;
+
 /// What is further is left out here, so that the numbers of what is kept are known.
 constexpr int64_t furthestNs = int64_t{1} << 60;
 
@@ -113,7 +116,10 @@ void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence,
                 field, field.number < 47 ? ProtoField::Wire::Varint : ProtoField::Wire::Fixed64,
                 [this, &event](uint64_t flow) {
                     if (event.flow == 0) event.flow = flow;
-                    flows_.push_back(flow);
+                    if (flows_.size() < mostFlowsOfEvent)
+                        flows_.push_back(flow);
+                    else
+                        ++chunk_->tally.otherFlows;
                 });
             break;
         case 4:
