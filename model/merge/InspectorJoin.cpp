@@ -11,6 +11,7 @@
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/knowsOnlyNccl.h"
 #include "model/trace/matchCollectives.h"
+#include "model/values/Statistics.h"
 #include "model/values/formatTable.h"
 
 namespace lanescope {
@@ -277,10 +278,22 @@ void InspectorJoin::add(const Trace& log, uint32_t ofLog, uint32_t process) {
     TraceDescription& whole = builder_.description();
     if (whole.producer.find(log.producer) == std::string::npos)
         whole.producer += " and " + log.producer;
-    for (const Property& each : log.facts.others) whole.facts.others.push_back(each);
-    // What the log does not know of GPUs the trace does.
-    for (const HealthNote& note : log.health)
-        if (note.sentence != knowsOnlyNcclSentence) builder_.note(note);
+    // A log of several processes is added once for each.
+    for (const Property& each : log.facts.others) {
+        const auto isSame = [&each](const Property& other) {
+            return other.name == each.name && other.value == each.value;
+        };
+        if (std::ranges::none_of(whole.facts.others, isSame)) whole.facts.others.push_back(each);
+    }
+    for (HealthNote note : log.health) {
+        // What the log does not know of GPUs the trace does.
+        if (note.sentence == knowsOnlyNcclSentence) continue;
+        if (note.globalPid && *note.globalPid != log.processes[ofLog].globalPid) continue;
+        if (note.globalPid) note.globalPid = trace_.processes[process].globalPid;
+        if (note.timeNs) note.timeNs = saturatingSum(*note.timeNs, shiftNs);
+        if (std::ranges::find(whole.health, note) == whole.health.end())
+            builder_.note(std::move(note));
+    }
 }
 
 TracePtr InspectorJoin::finish(unsigned threads, const std::stop_token& stop) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
+#include <algorithm>
 #include <fstream>
 #include <map>
 
 #include "model/export/traceFile.h"
 #include "model/load/loadTrace.h"
+#include "model/merge/joinInspector.h"
 #include "model/merge/mergeFiles.h"
 #include "model/trace/NcclBandwidth.h"
 #include "tests/support/SimulatedTrace.h"
@@ -95,6 +97,7 @@ class tst_joinInspector : public QObject {
     void ofAnotherProcessNothingIsJoined();
     void threadsAndStreamsOfTheTraceAreNotTaken();
     void aBeginningBeyondAllTimesIsNone();
+    void whatALogSaysOfItselfIsSaidOnce();
 };
 
 void tst_joinInspector::operationsSayWhatCallsLack_data() {
@@ -219,6 +222,31 @@ void tst_joinInspector::aBeginningBeyondAllTimesIsNone() {
     QVERIFY(read);
     QCOMPARE((*read)->kernels.size(), 1u);
     QVERIFY(hasNote(**read, "is left out: beyond.sqlite does not say when it began"));
+}
+
+void tst_joinInspector::whatALogSaysOfItselfIsSaidOnce() {
+    SimulatedTrace sim;
+    const uint32_t pid = sim.processes()[0].pid;
+    sim.addProcess(pid + 1, "python3");
+    sim.description().facts.host = "node-1";
+    sim.description().startUtcNs = (dayUs - 1'000'000) * us;
+    sim.launch(sim.defaultThread(), sim.defaultStream(), "gemm", 0, 100 * us, 200 * us);
+    const fs::path path = folder_ / "node-1.log";
+    std::ofstream(path) << lineOf({.rank = 0, .pid = int(pid)}, {})
+                        << lineOf({.rank = 1, .pid = int(pid) + 1}, {});
+    const Result<TracePtr> log = loadTrace(path);
+    QVERIFY(log);
+    const std::vector<TracePtr> traces{sim.finish("run.sqlite"), *log};
+    const std::vector<TracePtr> joined = joinInspector(traces, 1, {});
+    QCOMPARE(joined.size(), size_t{1});
+    const Trace& whole = *joined.front();
+    QCOMPARE(whole.nccl.size(), 2u);
+    QCOMPARE(std::ranges::count(whole.facts.others, "Format of NCCL Inspector", &Property::name),
+             std::ptrdiff_t{1});
+    QCOMPARE(std::ranges::count_if(
+                 whole.health,
+                 [](const HealthNote& note) { return note.code == HealthCode::CoarseTimes; }),
+             std::ptrdiff_t{1});
 }
 
 LANESCOPE_TEST(tst_joinInspector, NoApplication)
