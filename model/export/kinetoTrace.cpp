@@ -184,11 +184,14 @@ class Writer {
         // A size alone is so many bytes.
         const bool isSizeAlone = facts.count < 0 && nccl.bytes[call] >= 0;
         const int64_t count = isSizeAlone ? nccl.bytes[call] : facts.count;
+        // A file may say any size.
+        int64_t elements = 0;
+        if (__builtin_mul_overflow(count, parts, &elements)) elements = count;
         const std::string_view type =
             isSizeAlone ? std::string_view("uint8") : trace_.strings.at(facts.datatype);
         if (count >= 0)
             list += fmt::format(R"(, "In msg nelems": {0}, "Out msg nelems": {0}, "dtype": {1})",
-                                count * parts, jsonString(torchType(type)));
+                                elements, jsonString(torchType(type)));
         if (facts.rankCount >= 0) list += fmt::format(R"(, "Group size": {})", facts.rankCount);
         if (facts.sequence >= 0) list += fmt::format(R"(, "Seq": {})", facts.sequence);
         if (facts.peer >= 0)

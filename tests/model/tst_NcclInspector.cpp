@@ -87,6 +87,7 @@ class tst_NcclInspector : public QObject {
     void ranksBecomeOneTraceWithALateOne();
     void timesOfWritingMakeNobodyLate();
     void aProfileWrittenOfItKeepsTheSizes();
+    void aSizeThatCannotBeIsWrittenAsItIs();
 };
 
 void tst_NcclInspector::verboseLinesSayWhenKernelsRan() {
@@ -399,6 +400,18 @@ void tst_NcclInspector::aProfileWrittenOfItKeepsTheSizes() {
     QCOMPARE((*read)->nccl.bytes[0], int64_t{1} << 20);
     QCOMPARE((*read)->nccl.communicator[0], trace->nccl.communicator[0]);
     QCOMPARE((*read)->nccl.facts[0].sequence, int64_t{3});
+}
+
+void tst_NcclInspector::aSizeThatCannotBeIsWrittenAsItIs() {
+    const TracePtr trace =
+        load(lineOf({}, {.operation = "AlltoAll", .bytes = int64_t{1} << 62, .kernelUs = dayUs}));
+    QVERIFY(trace);
+    std::string text;
+    writeKinetoTrace(*trace, 0, [&text](std::string_view piece) {
+        text += piece;
+        return true;
+    });
+    QVERIFY(text.find("\"In msg nelems\": 4611686018427387904,") != std::string::npos);
 }
 
 LANESCOPE_TEST(tst_NcclInspector, NoApplication)
