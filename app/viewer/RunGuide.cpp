@@ -129,7 +129,11 @@ void RunGuide::connectParts() {
 }
 
 void RunGuide::start(ExplainedRunPtr known) {
-    known ? take(withHealthOf(std::move(known), *trace_)) : job_->start(trace_);
+    // What is known of a run without plain steps is not all that there is to say of it.
+    if (known && known->hasPlainSteps())
+        take(withHealthOf(std::move(known), *trace_));
+    else
+        job_->start(trace_);
     idle_->demandIfSmall();
 }
 
@@ -192,8 +196,8 @@ void RunGuide::take(ExplainedRunPtr run) {
     // Whoever has looked elsewhere by now goes on looking there.
     const bool isUntouched =
         mayMove_ && timeline_.visibleRange()->isFitted() && !timeline_.canGoBack();
-    timeline_.setFirstRange(run_->steady);
-    if (run_->steady && isUntouched) timeline_.moveAlong([this] { timeline_.showFirstRange(); });
+    timeline_.setFirstRange(run_->first());
+    if (run_->first() && isUntouched) timeline_.moveAlong([this] { timeline_.showFirstRange(); });
     emit explained();
 }
 

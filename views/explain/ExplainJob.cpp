@@ -6,6 +6,7 @@
 #include "model/compare/storedSummary.h"
 #include "model/compare/summaryFacts.h"
 #include "model/explain/steadySteps.h"
+#include "model/steps/stepRanges.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/toQString.h"
 
@@ -24,6 +25,28 @@ Result<RunSummary> summaryOf(const Trace& trace, const std::atomic<bool>& isCanc
 
 ExplainedRun::ExplainedRun(RunSummary made)
     : summary(std::move(made)), grid(summary), steady(explain::steadySteps(summary)) {}
+
+bool ExplainedRun::hasPlainSteps() const {
+    constexpr size_t fewestWithoutWord = 3;
+    return steady && (summary.source != StepSource::NvtxRange ||
+                      fewestStepsOf(summary.pattern) < fewestWithoutWord);
+}
+
+void ExplainedRun::lookAt(const Trace& trace) {
+    constexpr double nearlyAll = 0.8;
+    if (steady) {
+        ranges = rangesOf(trace, summary.pattern);
+        return;
+    }
+    ranges = mainRanges(trace);
+    std::optional<TimeRange> there = gpuWorkSpan(trace);
+    if (ranges) there = there ? there->united(ranges->span) : ranges->span;
+    if (!there || there->isEmpty()) return;
+    const TimeRange whole = trace.timelineRange();
+    const auto share =
+        static_cast<double>(there->durationNs()) / static_cast<double>(whole.durationNs());
+    if (share < nearlyAll) elsewhere = there;
+}
 
 ExplainedRunPtr withHealthOf(ExplainedRunPtr run, const Trace& trace) {
     std::vector<HealthNote> warnings = warningsOf(trace);
@@ -52,7 +75,9 @@ void ExplainJob::start(TracePtr trace) {
         if (!summary)
             return
                 [this, sentence = toQString(summary.error().sentence)] { emit failed(sentence); };
-        auto run = withHealthOf(std::make_shared<const ExplainedRun>(std::move(*summary)), *trace);
+        auto made = std::make_shared<ExplainedRun>(std::move(*summary));
+        if (!made->hasPlainSteps()) made->lookAt(*trace);
+        auto run = withHealthOf(made, *trace);
         return [this, run = std::move(run)] { emit explained(run); };
     });
 }

@@ -7,6 +7,7 @@
 #include "model/compare/RunSummary.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/StepGrid.h"
+#include "model/steps/mainRanges.h"
 
 namespace lanescope::views {
 
@@ -14,9 +15,19 @@ namespace lanescope::views {
 struct ExplainedRun {
     explicit ExplainedRun(compare::RunSummary made);
 
+    /// Its steps are stretches that anybody would call so; else there is more to say of it.
+    bool hasPlainSteps() const;
+    /// From the events: the ranges that such a run comes back to, and where they are.
+    void lookAt(const Trace& trace);
+    /// What to begin with: the steady steps, else where ranges and the work of GPUs are, unless
+    /// that is nearly all.
+    std::optional<TimeRange> first() const { return steady ? steady : elsewhere; }
+
     compare::RunSummary summary;
     explain::StepGrid grid;
-    std::optional<TimeRange> steady;  ///< What to begin with (`explain::steadySteps`).
+    std::optional<TimeRange> steady;     ///< `explain::steadySteps`.
+    std::optional<MainRanges> ranges;    ///< Of a run without plain steps.
+    std::optional<TimeRange> elsewhere;  ///< Of one without any.
 };
 using ExplainedRunPtr = std::shared_ptr<const ExplainedRun>;
 

@@ -17,6 +17,7 @@
 #include "model/values/DurationScale.h"
 #include "model/values/formatValue.h"
 #include "views/explain/FindingButton.h"
+#include "views/explain/aboutRun.h"
 #include "views/text/WrappedLabel.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
@@ -28,6 +29,7 @@ using namespace explain;
 namespace {
 
 constexpr int barWidth = 4;
+constexpr int rowSpacing = 4;  // between a finding and its query
 
 /// "Up to 12.345 ms a step (estimate)".
 QString gainText(const Explanation& explanation, const Finding& finding) {
@@ -45,6 +47,7 @@ QString gainText(const Explanation& explanation, const Finding& finding) {
 ExplanationCard::ExplanationCard(QWidget* parent)
     : QWidget(parent),
       sentence_(new WrappedLabel(this)),
+      about_(new WrappedLabel(this)),
       doubts_(new WrappedLabel(this)),
       close_(new QToolButton(this)),
       lines_(new QWidget),
@@ -55,7 +58,7 @@ ExplanationCard::ExplanationCard(QWidget* parent)
 
 void ExplanationCard::build() {
     setAccessibleName(tr("What is wrong with this run"));
-    for (QLabel* label : {sentence_, doubts_}) {
+    for (QLabel* label : {sentence_, about_, doubts_}) {
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
         label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     }
@@ -63,6 +66,7 @@ void ExplanationCard::build() {
     strong.setWeight(QFont::DemiBold);
     sentence_->setFont(strong);
     sentence_->setAccessibleName(tr("Where the time of a step goes"));
+    about_->setAccessibleName(tr("What the program does again and again"));
     doubts_->setAccessibleName(tr("What makes the explanation doubtful"));
     close_->setAutoRaise(true);
     close_->setText(QStringLiteral("✕"));
@@ -86,6 +90,7 @@ void ExplanationCard::build() {
     layout->setContentsMargins(12, 4, 6, 4);
     layout->setSpacing(1);
     layout->addLayout(top);
+    layout->addWidget(about_);
     layout->addWidget(doubts_);
     layout->addWidget(area_);
     connect(close_, &QToolButton::clicked, this, &ExplanationCard::closed);
@@ -123,6 +128,10 @@ QString ExplanationCard::sentence() const {
     return sentence_->text();
 }
 
+QString ExplanationCard::about() const {
+    return about_->text();
+}
+
 void ExplanationCard::refresh() {
     explanation_ = run_ ? explain::explain(run_->summary, muted_) : Explanation();
     // Names of kernels and ranges come from untrusted files.
@@ -130,6 +139,8 @@ void ExplanationCard::refresh() {
     // Which steps that is said of: worth a look, not a line of every window.
     sentence_->setToolTip(plainToolTip(toQString(printable(explanation_.steps))));
     sentence_->setAccessibleDescription(toQString(printable(explanation_.steps)));
+    about_->setText(run_ ? aboutRun(*run_, explanation_) : QString());
+    about_->setVisible(!about_->text().isEmpty());
     QStringList doubts;
     for (const std::string& doubt : explanation_.doubts) doubts << toQString(printable(doubt));
     doubts_->setVisible(!doubts.isEmpty());
@@ -155,7 +166,7 @@ void ExplanationCard::addLine(const Finding& finding) {
     auto* line = new QWidget(lines_);
     auto* layout = new QHBoxLayout(line);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(4);
+    layout->setSpacing(rowSpacing);
     const RuleFacts& facts = factsOf(finding.rule);
     auto* button =
         new FindingButton(gainText(explanation_, finding), toQString(printable(finding.sentence)),
@@ -226,12 +237,51 @@ void ExplanationCard::keyPressEvent(QKeyEvent* event) {
     QWidget::keyPressEvent(event);
 }
 
+int ExplanationCard::heightOfRow(size_t finding) const {
+    const QToolButton* query = queries_[finding];
+    return std::max(buttons_[finding]->height(), query ? query->sizeHint().height() : 0);
+}
+
+/// The first finding is the one to read, so it is whole. Of the others, if all lie before one's
+/// eyes, each has what is left of the lines; where they are scrolled to they may be as long as they
+/// are.
+void ExplanationCard::shareLines(bool isScrolled) {
+    int left = mostLines_ - static_cast<int>(buttons_.size());
+    const QMargins margins = layout()->contentsMargins();
+    const int bar = isScrolled ? area_->verticalScrollBar()->sizeHint().width() : 0;
+    const int room = width() - margins.left() - margins.right() - bar;
+    for (size_t index = 0; index < buttons_.size(); ++index) {
+        const QToolButton* query = queries_[index];
+        const int beside = query ? query->sizeHint().width() + rowSpacing : 0;
+        const int whole = buttons_[index]->linesIn(room - beside);
+        const bool isWhole = index == 0 || isScrolled;
+        buttons_[index]->setLines(isWhole ? whole : std::clamp(whole, 1, 1 + std::max(0, left)));
+        left -= buttons_[index]->lines() - 1;
+    }
+}
+
 void ExplanationCard::updateHeight() {
     if (buttons_.empty()) return;
-    const int line = std::max(buttons_.front()->sizeHint().height(),
-                              queries_.front() ? queries_.front()->sizeHint().height() : 0);
-    area_->setFixedHeight(line * std::min(mostLines_, static_cast<int>(buttons_.size())));
-    area_->verticalScrollBar()->setSingleStep(line);
+    const bool isScrolled = static_cast<int>(buttons_.size()) > mostLines_;
+    shareLines(isScrolled);
+    int lines = 0, heightPx = 0;
+    for (size_t index = 0; index < buttons_.size(); ++index) {
+        if (isScrolled && index > 0 && lines + buttons_[index]->lines() > mostLines_) break;
+        lines += buttons_[index]->lines();
+        heightPx += heightOfRow(index);
+    }
+    area_->setFixedHeight(heightPx);
+    area_->verticalScrollBar()->setSingleStep(heightOfRow(0));
+}
+
+void ExplanationCard::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    updateHeight();
+}
+
+void ExplanationCard::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) updateHeight();
 }
 
 void ExplanationCard::updateColors() {

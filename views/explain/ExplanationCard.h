@@ -31,7 +31,8 @@ class ExplanationCard : public QWidget {
     void setMuted(std::set<explain::Rule> muted);
     const std::set<explain::Rule>& muted() const { return muted_; }
     void setTheme(const Theme& theme);
-    /// At most so many lines of findings are seen at once; the others are scrolled to.
+    /// At most so many lines of findings are seen at once, but always the whole of the first; the
+    /// others are scrolled to.
     void setMostLines(int lines);
 
     /// Gives the keyboard to the first finding.
@@ -45,7 +46,9 @@ class ExplanationCard : public QWidget {
     QToolButton* queryButton(size_t finding) const { return queries_[finding]; }
     QToolButton& closeButton() const { return *close_; }
     /// There is something to show: whoever owns this decides whether it is shown.
-    bool hasContent() const { return run_ != nullptr && !run_->summary.isEmpty(); }
+    bool hasContent() const { return run_ && (!run_->summary.isEmpty() || run_->ranges); }
+    /// What the program does again and again, where that is not called a step; empty if it is.
+    QString about() const;
 
   signals:
     void findingActivated(const lanescope::explain::Finding& finding);
@@ -57,12 +60,16 @@ class ExplanationCard : public QWidget {
     void paintEvent(QPaintEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void contextMenuEvent(QContextMenuEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
   private:
     void build();
     void refresh();
     void addLine(const explain::Finding& finding);
     void showMenu(int finding, QPoint place);
+    void shareLines(bool isScrolled);
+    int heightOfRow(size_t finding) const;
     void updateHeight();
     void updateColors();
 
@@ -72,6 +79,7 @@ class ExplanationCard : public QWidget {
     Theme theme_ = Theme::light();
     int mostLines_ = 3;
     QLabel* sentence_;
+    QLabel* about_;
     QLabel* doubts_;
     QToolButton* close_;
     QWidget* lines_;

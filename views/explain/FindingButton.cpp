@@ -3,15 +3,18 @@
 
 #include <QKeyEvent>
 #include <QPainter>
+#include <algorithm>
 #include <utility>
 
 #include "views/text/plainToolTip.h"
+#include "views/text/wrapWords.h"
 
 namespace lanescope::views {
 namespace {
 
 constexpr int margin = 6;
 constexpr int space = 10;  // between what it gives back and the sentence
+constexpr int mostLines = 8;
 
 }  // namespace
 
@@ -40,11 +43,32 @@ QFont FindingButton::strong() const {
 QSize FindingButton::sizeHint() const {
     const int width = QFontMetrics(strong()).horizontalAdvance(gain_) +
                       fontMetrics().horizontalAdvance(sentence_) + 2 * margin + space;
-    return {width, fontMetrics().height() + margin};
+    return {width, heightOf(1)};
 }
 
 QSize FindingButton::minimumSizeHint() const {
-    return {120, sizeHint().height()};
+    return {120, heightOf(1)};
+}
+
+int FindingButton::heightOf(int lines) const {
+    return lines * fontMetrics().height() + margin;
+}
+
+int FindingButton::linesIn(int width) const {
+    return static_cast<int>(linesOf(width, mostLines).size());
+}
+
+void FindingButton::setLines(int lines) {
+    lines_ = lines;
+    setFixedHeight(heightOf(lines));
+    update();
+}
+
+/// Behind what it gives back, and then from the left edge on.
+QStringList FindingButton::linesOf(int width, int most) const {
+    const int room = width - 2 * margin;
+    const int gain = std::min(QFontMetrics(strong()).horizontalAdvance(gain_), room);
+    return wrapWords(sentence_, fontMetrics(), {room, gain + space, most});
 }
 
 void FindingButton::paintEvent(QPaintEvent*) {
@@ -56,17 +80,20 @@ void FindingButton::paintEvent(QPaintEvent*) {
         painter.setBrush(Theme::mix(theme_.window, theme_.accent, isDown() ? 0.18 : 0.08));
         painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 4, 4);
     }
-    QRect room = rect().adjusted(margin, 0, -margin, 0);
+    const QStringList lines = linesOf(width(), lines_);
+    const int lineHeight = fontMetrics().height();
+    QRect line(margin, (height() - lineHeight * static_cast<int>(lines.size())) / 2,
+               width() - 2 * margin, lineHeight);
     painter.setFont(strong());
     painter.setPen(theme_.accent);
-    const QString gain = painter.fontMetrics().elidedText(gain_, Qt::ElideRight, room.width());
-    painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, gain);
-    room.setLeft(room.left() + painter.fontMetrics().horizontalAdvance(gain) + space);
+    const QString gain = painter.fontMetrics().elidedText(gain_, Qt::ElideRight, line.width());
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, gain);
+    const int indent = painter.fontMetrics().horizontalAdvance(gain) + space;
     painter.setFont(font());
     painter.setPen(theme_.text);
-    if (room.width() > fontMetrics().averageCharWidth() * 4)
-        painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter,
-                         fontMetrics().elidedText(sentence_, Qt::ElideRight, room.width()));
+    for (qsizetype each = 0; each < lines.size(); ++each, line.translate(0, lineHeight))
+        painter.drawText(line.adjusted(each == 0 ? indent : 0, 0, 0, 0),
+                         Qt::AlignLeft | Qt::AlignVCenter, lines[each]);
 }
 
 void FindingButton::keyPressEvent(QKeyEvent* event) {

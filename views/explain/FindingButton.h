@@ -7,8 +7,8 @@
 
 namespace lanescope::views {
 
-/// A finding in one line, as a link: what it could give back, and its sentence as far as there is
-/// room; the whole of it in the tool tip.
+/// A finding as a link: what it could give back, and behind that its sentence as far as its lines
+/// have room; the whole of it in the tool tip.
 class FindingButton : public QAbstractButton {
     Q_OBJECT
   public:
@@ -17,6 +17,12 @@ class FindingButton : public QAbstractButton {
     void setTheme(const Theme& theme);
     const QString& gain() const { return gain_; }
     const QString& sentence() const { return sentence_; }
+
+    /// How many lines the whole sentence takes in a button of this width in pixels.
+    int linesIn(int width) const;
+    /// As many lines as it is high; one, unless told otherwise.
+    void setLines(int lines);
+    int lines() const { return lines_; }
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -33,8 +39,11 @@ class FindingButton : public QAbstractButton {
 
   private:
     QFont strong() const;
+    int heightOf(int lines) const;
+    QStringList linesOf(int width, int most) const;
 
     QString gain_, sentence_;
+    int lines_ = 1;
     Theme theme_ = Theme::light();
 };
 

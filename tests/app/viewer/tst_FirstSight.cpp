@@ -3,6 +3,7 @@
 #include <QDateTime>
 #include <QFileInfo>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -12,8 +13,10 @@
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
 #include "app/viewer/sampleTrace.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -21,6 +24,7 @@
 #include "views/explain/StepStrip.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"
+#include "views/timeline/VisibleRange.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;
@@ -37,6 +41,11 @@ struct Shown {
     }
     bool wait() {
         return QTest::qWaitFor([this] { return !window.isBusy(); }, 30'000);
+    }
+    const ExplanationCard& card() { return page().guide().card(); }
+    /// In the time of the trace.
+    TimeRange visible() {
+        return timeline().visibleRange()->range().shifted(timeline().timeOrigin());
     }
     TracePage& page() { return *window.tabs().currentTrace(); }
     TimelineView& timeline() { return page().timeline(); }
@@ -55,6 +64,62 @@ struct Shown {
     AppSettings settings;
     MainWindow window;
 };
+
+constexpr int64_t ms = 1'000'000;
+
+/// A server that answers when it is asked: requests of one to thirty kernels, of two threads that
+/// overlap, far into a run that begins with a second of loading.
+TracePtr simulatedServer(int threads) {
+    SimulatedTrace trace;
+    const uint32_t gpuStream = trace.defaultStream();
+    const uint32_t first = trace.defaultThread();
+    trace.addApi(first, "cudaMalloc", 0, 2 * ms);
+    int64_t freeNs = 0;
+    for (int request = 0; request < 40; ++request) {
+        const uint32_t thread = request % threads == 0 ? first : first + 1;
+        if (request == 0 && threads > 1) trace.addThread(0, 77, "second");
+        const int64_t start = 1'000 * ms + request * 5 * ms + (request * 7'919 % 4'000) * 1'000;
+        int64_t call = start + ms / 10;
+        for (int kernel = 0; kernel < 1 + request * 13 % 30; ++kernel, call += ms / 20) {
+            const int64_t begin = std::max(call + 8'000, freeNs);
+            freeNs = begin + ms / 25;
+            trace.launch(thread, gpuStream, "attention", call, begin, freeNs);
+        }
+        // The answer of the second thread is sent long after it was made.
+        const int64_t end = std::max(call, freeNs) + (threads > 1 ? 8 * ms : 10'000);
+        trace.addNvtx(thread, "request " + std::to_string(request), start, end,
+                      threads > 1 ? NvtxStyle::StartEnd : NvtxStyle::PushPop);
+    }
+    return trace.finish("server.sqlite");
+}
+
+/// NVTX ranges of two threads, and no GPU.
+TracePtr simulatedCpuOnly() {
+    SimulatedTrace trace;
+    const uint32_t thread = trace.defaultThread();
+    const uint32_t loader = trace.addThread(0, 77, "loader");
+    trace.addNvtx(thread, "import", 0, ms);
+    for (int64_t file = 0; file < 30; ++file) {
+        const int64_t start = 4'000 * ms + file * 6 * ms;
+        trace.addNvtx(thread, "file " + std::to_string(file), start, start + 5 * ms);
+        trace.addNvtx(thread, "parse", start + ms, start + 3 * ms);
+        trace.addNvtx(loader, "read", start, start + 2 * ms);
+    }
+    trace.addNvtx(thread, "save", 9'999 * ms, 10'000 * ms);
+    return trace.finish("cpu.sqlite");
+}
+
+/// Two kernels of their own kind in the middle of a long run, and nothing that names them.
+TracePtr simulatedPlainCuda() {
+    SimulatedTrace trace;
+    const uint32_t thread = trace.defaultThread();
+    const uint32_t stream = trace.defaultStream();
+    trace.addApi(thread, "cudaFree", 0, 900 * ms);
+    trace.launch(thread, stream, "init", 1'000 * ms, 1'001 * ms, 1'030 * ms);
+    trace.launch(thread, stream, "solve", 1'002 * ms, 1'030 * ms, 1'100 * ms);
+    trace.addApi(thread, "cudaDeviceReset", 4'000 * ms, 4'900 * ms);
+    return trace.finish("plain.sqlite");
+}
 
 }  // namespace
 
@@ -128,6 +193,62 @@ class TestFirstSight : public QObject {
         QVERIFY(placeOf("Communication, stream 20") > placeOf("Compute, default stream 7"));
         QVERIFY(placeOf("python3") > placeOf("Communication, stream 20"));
         QVERIFY(placeOf("python3") < std::ssize(seen));
+    }
+
+    void requestsThatStandForStepsAreCalledWhatTheyAre() {
+        Shown shown({1366, 768}, simulatedServer(1));
+        QVERIFY(shown.wait());
+        keepPicture(shown.window, "first-sight-server");
+        QVERIFY(shown.card().isVisible());
+        const QString about = shown.card().about();
+        // What one takes, which is less than from one to the next.
+        const QRegularExpression expected(
+            "^40 ranges \"request #\": median (0\\.\\d+ ms|\\d+\\.\\d us), longest [\\d.]+ ms, "
+            "one every 5\\.0\\d+ ms in the mean; its GPU is idle [\\d.]+ % of the time\\.$");
+        QVERIFY2(expected.match(about).hasMatch(), qPrintable(about));
+        QVERIFY(shown.visible().startNs >= 1'000 * ms);
+        // Of a training nobody needs to be told.
+        Shown training({1366, 768}, simulatedTraining({.steps = 12}));
+        QVERIFY(training.wait());
+        QVERIFY(training.card().isVisible());
+        QCOMPARE(training.card().about(), QString());
+    }
+
+    void requestsOfSeveralThreadsAreSaidAndShown() {
+        Shown shown({1366, 768}, simulatedServer(2));
+        QVERIFY(shown.wait());
+        keepPicture(shown.window, "first-sight-server-of-two-threads");
+        QVERIFY(shown.card().isVisible());
+        QVERIFY2(shown.card().about().contains("\"request #\": median"),
+                 qPrintable(shown.card().about()));
+        QVERIFY(shown.visible().startNs > 900 * ms);
+    }
+
+    void aProgramWithoutGpuIsSaidToBeOneAndShownWhereItsRangesAre() {
+        Shown shown({1366, 768}, simulatedCpuOnly());
+        QVERIFY(shown.wait());
+        keepPicture(shown.window, "first-sight-cpu");
+        QVERIFY(shown.card().isVisible());
+        QVERIFY2(!shown.card().sentence().contains("idle"), qPrintable(shown.card().sentence()));
+        QVERIFY(shown.card().sentence().contains("no work of a GPU"));
+        QCOMPARE(shown.card().about(), QString("30 ranges \"file #\": median 5.000 ms, longest "
+                                               "5.000 ms, one every 6.000 ms in the mean."));
+        QVERIFY(shown.visible().startNs > 3'900 * ms && shown.visible().endNs < 4'300 * ms);
+        QVERIFY(shown.timeline().firstRange());
+        // The ranges are what the tables begin with.
+        QCOMPARE(shown.page().tables().tabText(shown.page().tables().currentIndex()),
+                 QString("NVTX ranges"));
+        QVERIFY(!shown.page().guide().strip().isVisible());
+    }
+
+    void aPlainCudaProgramIsShownWhereItsGpuWorks() {
+        Shown shown({1366, 768}, simulatedPlainCuda());
+        QVERIFY(shown.wait());
+        keepPicture(shown.window, "first-sight-plain");
+        QVERIFY(shown.card().isVisible());
+        QCOMPARE(shown.card().about(), QString());
+        QVERIFY(shown.visible().contains(1'050 * ms));
+        QVERIFY(shown.visible().durationNs() < 300 * ms);
     }
 };
 
