@@ -5,6 +5,7 @@
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
+#include "app/viewer/PageArea.h"
 #include "views/compare/CompareSide.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
@@ -47,7 +48,10 @@ ComparePage::ComparePage(QWidget* parent)
           new HitNavigator({&view_->baseline().timeline(), &view_->candidate().timeline()}, this)) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(view_);
+    auto* area = new PageArea(view_, this);
+    layout->addWidget(area);
+    connect(view_, &CompareView::placeShown, this,
+            [this, area] { area->show(view_->baseline().timeline()); });
     connect(view_, &CompareView::titleChanged, this, &DocumentPage::titleChanged);
     setFocusProxy(&view_->baseline().timeline());
 }

@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "app/viewer/PageArea.h"
 #include "app/viewer/TraceLoader.h"
 #include "model/compare/storedSummary.h"
 #include "views/compare/AnswerPreview.h"
@@ -61,12 +62,16 @@ void LoadPage::build() {
     layout->addWidget(bar_);
     layout->addWidget(text_);
     layout->addWidget(button_, 0, Qt::AlignLeft);
-    auto* outer = new QVBoxLayout(this);
+    auto* content = new QWidget(this);
+    auto* outer = new QVBoxLayout(content);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(preview_);
     outer->addStretch(2);
     outer->addWidget(column, 0, Qt::AlignHCenter);
     outer->addStretch(3);
+    auto* whole = new QVBoxLayout(this);
+    whole->setContentsMargins(0, 0, 0, 0);
+    whole->addWidget(new PageArea(content, this));
     connect(button_, &QPushButton::clicked, this, &LoadPage::closeRequested);
 }
 

@@ -20,6 +20,7 @@
 #include "app/viewer/MarkActions.h"
 #include "app/viewer/NameCatalog.h"
 #include "app/viewer/OfferBar.h"
+#include "app/viewer/PageArea.h"
 #include "app/viewer/RecentFiles.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/StartPage.h"
@@ -106,7 +107,7 @@ void MainWindow::build() {
     layout->setSpacing(0);
     layout->addWidget(offerBar_);
     layout->addWidget(tabs_, 1);
-    pages_->addWidget(startPage_);
+    pages_->addWidget(new PageArea(startPage_, pages_));
     pages_->addWidget(documents);
     setCentralWidget(pages_);
 }

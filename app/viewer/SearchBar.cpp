@@ -14,6 +14,7 @@
 
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/icons.h"
+#include "views/text/plainToolTip.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -22,8 +23,8 @@ namespace {
 constexpr int typingPauseMs = 120;
 /// Of the text beside the box, in pixels.
 constexpr int longestCount = 320;
-/// Of the box, in pixels.
-constexpr int widestEdit = 320;
+/// Of the box, in pixels, and in characters of a larger font.
+constexpr int widestEdit = 320, widestEditCharacters = 34;
 
 }  // namespace
 
@@ -43,9 +44,10 @@ SearchBar::SearchBar(QWidget* parent)
     clear_->setToolTip(tr("Clear the search (Esc)"));
     clear_->setVisible(false);
     edit_->setMinimumWidth(widestEdit / 2);
-    edit_->setMaximumWidth(widestEdit);
+    edit_->setMaximumWidth(
+        std::max(widestEdit, widestEditCharacters * fontMetrics().averageCharWidth()));
     edit_->installEventFilter(this);
-    count_->setMinimumWidth(fontMetrics().horizontalAdvance("9,999 of 99,999"));
+    count_->setTextFormat(Qt::PlainText);
     count_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     count_->setForegroundRole(QPalette::PlaceholderText);
     expression_->setText(QStringLiteral(".*"));
@@ -54,8 +56,11 @@ SearchBar::SearchBar(QWidget* parent)
     expression_->setAccessibleName(tr("Regular expression"));
     expression_->setToolTip(tr("Search by regular expression (Alt+R)"));
     expression_->setShortcut(Qt::ALT | Qt::Key_R);
-    previous_->setAutoRaise(true);
-    next_->setAutoRaise(true);
+    const int iconSide = std::max(16, fontMetrics().height() * 4 / 5);
+    for (QToolButton* button : {previous_, next_}) {
+        button->setAutoRaise(true);
+        button->setIconSize({iconSide, iconSide});
+    }
     previous_->setToolTip(tr("Previous hit (Shift+Enter)"));
     next_->setToolTip(tr("Next hit (Enter)"));
     delay_->setSingleShot(true);
@@ -84,9 +89,36 @@ SearchBar::SearchBar(QWidget* parent)
 }
 
 QSize SearchBar::sizeHint() const {
-    QSize hint = QWidget::sizeHint();
-    hint.rwidth() += widestEdit - std::clamp(edit_->sizeHint().width(), widestEdit / 2, widestEdit);
+    QSize hint = minimumSizeHint();
+    hint.rwidth() += edit_->maximumWidth() - edit_->minimumWidth() + leastCount();
     return hint;
+}
+
+QSize SearchBar::minimumSizeHint() const {
+    QSize hint = QWidget::minimumSizeHint();
+    hint.rwidth() -= count_->minimumWidth();
+    return hint;
+}
+
+int SearchBar::leastCount() const {
+    return fontMetrics().horizontalAdvance(QStringLiteral("9,999 of 99,999"));
+}
+
+void SearchBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    showCount();
+}
+
+/// The box gives way to the count down to its least width, and the count to the window.
+void SearchBar::showCount() {
+    const int text = std::min(fontMetrics().horizontalAdvance(countText_), longestCount);
+    const int room = std::max(0, width() - minimumSizeHint().width());
+    const int given = std::min(room, std::max(text, leastCount()));
+    if (count_->minimumWidth() != given) count_->setFixedWidth(given);
+    const QString shown = fontMetrics().elidedText(countText_, Qt::ElideRight, given);
+    count_->setText(shown);
+    count_->setToolTip(shown == countText_ ? QString() : views::plainToolTip(countText_));
+    edit_->setToolTip(count_->toolTip());
 }
 
 void SearchBar::setNavigator(HitNavigator* navigator) {
@@ -111,7 +143,7 @@ void SearchBar::activate() {
 }
 
 QString SearchBar::countText() const {
-    return count_->text();
+    return countText_;
 }
 
 void SearchBar::next() {
@@ -143,9 +175,8 @@ void SearchBar::updateCount() {
     // Tables search too; what they looked for shows here, unless the user is just typing.
     const bool isOthers = navigator_ && edit_->text() != navigator_->text();
     if (isOthers && !delay_->isActive()) showSearch();
-    const QString described = describeCount();
-    count_->setText(fontMetrics().elidedText(described, Qt::ElideRight, longestCount));
-    count_->setToolTip(count_->text() == described ? QString() : described);
+    countText_ = describeCount();
+    showCount();
     clear_->setVisible(!edit_->text().isEmpty());
     previous_->setEnabled(count > 0);
     next_->setEnabled(count > 0);

@@ -33,8 +33,9 @@ class SearchBar : public QWidget {
     QToolButton& expression() const { return *expression_; }
     /// "3 of 120", "no hits", what is wrong with an expression; empty without a search.
     QString countText() const;
-    /// In a narrow window the box gives way, to the half of what it wants.
+    /// In a narrow window the box gives way, to the half of what it wants, and then the count.
     QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
   public slots:
     void next();
@@ -45,11 +46,14 @@ class SearchBar : public QWidget {
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
   private:
     void searchNow();
     void showSearch();
     void updateCount();
+    void showCount();
+    int leastCount() const;
     QString describeCount() const;
 
     QPointer<HitNavigator> navigator_;
@@ -57,6 +61,7 @@ class SearchBar : public QWidget {
     QAction* clear_;  // The style's own button cannot be seen on a dark ground.
     QToolButton* expression_;
     QLabel* count_;
+    QString countText_;  ///< Whole, where the label shows as much as it has room for.
     QToolButton* previous_;
     QToolButton* next_;
     QTimer* delay_;

@@ -13,6 +13,7 @@
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LiveBar.h"
+#include "app/viewer/PageArea.h"
 #include "app/viewer/PageTools.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TableCommands.h"
@@ -55,7 +56,10 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     timeline_->setFirstArrangement(firstArrangement(*trace_));
     tools_ = new PageTools(trace_, *timeline_, *tables_, &tables_->hitTab(), this);
     tableCommands_ = new TableCommands(*tables_, this);
-    connect(tableCommands_, &TableCommands::shown, this, &DocumentPage::tablesWanted);
+    connect(tableCommands_, &TableCommands::shown, this, [this] {
+        emit tablesWanted();
+        area_->show(*tables_);
+    });
     copyEvidence_ = new QAction(tr("Copy as &evidence"), this);
     copyEvidence_->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
     copyEvidence_->setToolTip(tr("Picture, numbers and query of what is selected or seen"));
@@ -105,12 +109,18 @@ void TracePage::arrange() {
     whole_->setSizes({640, 280});
     upper_->setChildrenCollapsible(false);
     whole_->setChildrenCollapsible(false);
+    auto* content = new QWidget(this);
+    auto* parts = new QVBoxLayout(content);
+    parts->setContentsMargins(0, 0, 0, 0);
+    parts->setSpacing(0);
+    parts->addWidget(healthBar_);
+    parts->addWidget(&guide_->card());
+    parts->addWidget(whole_, 1);
+    area_ = new PageArea(content, this);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addWidget(healthBar_);
-    layout->addWidget(&guide_->card());
-    layout->addWidget(whole_, 1);
+    layout->addWidget(area_);
     setTabOrder(timeline_, &guide_->strip());
 }
 

@@ -16,6 +16,7 @@ namespace lanescope::viewer {
 
 class LiveBar;
 class LiveFollower;
+class PageArea;
 class PageTools;
 class RunGuide;
 class TableCommands;
@@ -89,6 +90,7 @@ class TracePage : public DocumentPage {
     QStackedWidget* side_;  ///< The details of what is selected: an event, or an idle gap.
     QSplitter* upper_;
     QSplitter* whole_;
+    PageArea* area_ = nullptr;
 };
 
 }  // namespace lanescope::viewer

@@ -2,6 +2,7 @@
 #include "views/compare/CompareView.h"
 
 #include <QAction>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QScopedValueRollback>
@@ -32,6 +33,8 @@ using namespace compare;
 
 namespace {
 
+constexpr int leastHeadlineCharacters = 50, leastChartCharacters = 70;
+
 QStringList titlesOf(const std::vector<TracePtr>& traces) {
     QStringList titles;
     for (const TracePtr& trace : traces) titles << toQString(trace->title);
@@ -56,6 +59,7 @@ CompareView::CompareView(QWidget* parent)
       laneLabel_(new QLabel(this)),
       details_(new DetailsPanel(this)),
       tables_(new CompareTables(this)),
+      charts_(new QSplitter(Qt::Horizontal, this)),
       lower_(new QSplitter(Qt::Horizontal, this)),
       parts_(new QSplitter(Qt::Vertical, this)) {
     build();
@@ -66,10 +70,9 @@ CompareView::CompareView(QWidget* parent)
 }
 
 void CompareView::build() {
-    auto* charts = new QSplitter(Qt::Horizontal, this);
-    charts->addWidget(waterfall_);
-    charts->addWidget(steps_);
-    charts->setChildrenCollapsible(false);
+    charts_->addWidget(waterfall_);
+    charts_->addWidget(steps_);
+    charts_->setChildrenCollapsible(false);
     laneLabel_->setAutoFillBackground(true);
     laneLabel_->setContentsMargins(12, 0, 8, 0);
     laneLabel_->setTextFormat(Qt::PlainText);
@@ -90,21 +93,41 @@ void CompareView::build() {
     lower_->setStretchFactor(0, 1);
     lower_->setSizes({1000, 300});
     // Without stretch factors the parts keep their proportions in every window.
-    for (QWidget* part : {static_cast<QWidget*>(charts), timelines, static_cast<QWidget*>(lower_)})
+    for (QWidget* part : {static_cast<QWidget*>(charts_), timelines, static_cast<QWidget*>(lower_)})
         parts_->addWidget(part);
     parts_->setSizes({170, 440, 210});
     parts_->setChildrenCollapsible(false);
 
-    auto* top = new QHBoxLayout;
-    top->setContentsMargins(0, 0, 12, 0);
-    top->addWidget(headline_, 1);
-    top->addWidget(alignment_, 0, Qt::AlignTop);
+    top_ = new QBoxLayout(QBoxLayout::LeftToRight);
+    top_->setContentsMargins(0, 0, 12, 0);
+    top_->setSpacing(0);
+    top_->addWidget(headline_, 1);
+    top_->addWidget(alignment_, 0, Qt::AlignTop);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addLayout(top);
+    layout->addLayout(top_);
     layout->addWidget(parts_, 1);
     updatePanels();
+}
+
+/// What stands beside each other keeps room to be read; in a narrow window it stands above each
+/// other.
+void CompareView::arrangeForWidth() {
+    const int character = fontMetrics().averageCharWidth();
+    const bool isTopNarrow =
+        width() < leastHeadlineCharacters * character + alignment_->sizeHint().width();
+    const auto direction = isTopNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight;
+    if (top_->direction() != direction) top_->setDirection(direction);
+    const bool areChartsNarrow = width() < 2 * leastChartCharacters * character;
+    charts_->setOrientation(areChartsNarrow ? Qt::Vertical : Qt::Horizontal);
+}
+
+bool CompareView::event(QEvent* event) {
+    // Which choices there are, and how wide, depends on the runs.
+    if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest)
+        arrangeForWidth();
+    return QWidget::event(event);
 }
 
 void CompareView::connectParts() {

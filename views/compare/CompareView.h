@@ -9,6 +9,7 @@
 #include "views/compare/ComparedRuns.h"
 #include "views/theme/Theme.h"
 
+class QBoxLayout;
 class QLabel;
 class QSplitter;
 
@@ -93,9 +94,15 @@ class CompareView : public QWidget {
     void compared();
     /// The sides were swapped.
     void titleChanged();
+    /// Somebody was led to a place of the timelines.
+    void placeShown();
+
+  protected:
+    bool event(QEvent* event) override;
 
   private:
     void build();
+    void arrangeForWidth();
     void connectParts();
     void addShortcuts();
     void connectSide(CompareSide* side, CompareSide* other);
@@ -120,6 +127,7 @@ class CompareView : public QWidget {
     void findEvidence(const compare::Clause& clause);
     void showEvidence(const compare::Evidence& evidence);
     void showEvents(EventRef baselineEvent, EventRef candidateEvent);
+    void showBoth(TimeRange onAxis);
     void selectBoth(EventRef baseline, EventRef candidate);
 
     void startSets();
@@ -151,6 +159,8 @@ class CompareView : public QWidget {
     QLabel* laneLabel_;
     DetailsPanel* details_;
     CompareTables* tables_;
+    QBoxLayout* top_ = nullptr;
+    QSplitter* charts_;
     QSplitter* lower_;
     QSplitter* parts_;
     bool hasTables_ = true;

@@ -123,6 +123,7 @@ void CompareView::showStep(int step) {
     steps_->setChosen(step);
     const int64_t longestNs = std::max(before->steps[at].wallNs, after->steps[at].wallNs);
     visibleRange_->setRange({-longestNs / 40, longestNs + longestNs / 40});
+    emit placeShown();
 }
 
 void CompareView::showRow(const RowLead& row) {
@@ -187,9 +188,7 @@ void CompareView::showEvidence(const Evidence& evidence) {
     };
     add(*baseline_, before);
     add(*candidate_, after);
-    if (!both) return;
-    const int64_t marginNs = std::max<int64_t>(both->durationNs(), 1'000);
-    visibleRange_->setRange({both->startNs - marginNs, both->endNs + marginNs});
+    if (both) showBoth(*both);
 }
 
 void CompareView::showEvents(EventRef baselineEvent, EventRef candidateEvent) {
@@ -202,9 +201,13 @@ void CompareView::showEvents(EventRef baselineEvent, EventRef candidateEvent) {
     };
     add(*baseline_, baselineEvent);
     add(*candidate_, candidateEvent);
-    if (!both) return;
-    const int64_t marginNs = std::max<int64_t>(both->durationNs(), 1'000);
-    visibleRange_->setRange({both->startNs - marginNs, both->endNs + marginNs});
+    if (both) showBoth(*both);
+}
+
+void CompareView::showBoth(TimeRange onAxis) {
+    const int64_t marginNs = std::max<int64_t>(onAxis.durationNs(), 1'000);
+    visibleRange_->setRange({onAxis.startNs - marginNs, onAxis.endNs + marginNs});
+    emit placeShown();
 }
 
 void CompareView::selectBoth(EventRef baseline, EventRef candidate) {

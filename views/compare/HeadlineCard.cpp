@@ -10,6 +10,7 @@
 
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
+#include "views/text/wrapWords.h"
 
 namespace lanescope::views {
 namespace {
@@ -23,24 +24,6 @@ QStringList toList(const std::vector<std::string>& sentences) {
     QStringList list;
     for (const std::string& sentence : sentences) list << toQString(sentence);
     return list;
-}
-
-/// `text` broken between words so that it fits. A name in it may be of any length, so the last of
-/// many lines is cut.
-QStringList wrapped(QString text, const QFontMetrics& metrics, int room) {
-    QStringList lines;
-    while (metrics.horizontalAdvance(text) > room && lines.size() + 1 < mostLines) {
-        qsizetype end = 0;
-        for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0;
-             at = text.indexOf(QLatin1Char(' '), at + 1)) {
-            if (metrics.horizontalAdvance(text.left(at)) > room) break;
-            end = at;
-        }
-        if (end == 0) break;
-        lines << text.left(end);
-        text.remove(0, end + 1);
-    }
-    return lines << metrics.elidedText(text, Qt::ElideRight, room);
 }
 
 }  // namespace
@@ -153,7 +136,7 @@ void HeadlineCard::updateTexts() {
         larger.setPointSizeF(larger.pointSizeF() * scale);
         larger.setWeight(QFont::DemiBold);
         headline_->setFont(larger);
-        return wrapped(headlineText_, QFontMetrics(larger), room - 16);
+        return wrapWords(headlineText_, QFontMetrics(larger), {room - 16, 0, mostLines});
     };
     QStringList lines = inFont(1.25);
     if (lines.size() > mostLargeLines) lines = inFont(1);

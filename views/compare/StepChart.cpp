@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "model/compare/shownNumbers.h"
 #include "model/values/formatValue.h"
@@ -135,29 +136,47 @@ void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& c
     line->setPen(QPen(Theme::mix(color, theme_.text, 0.3), 1.4, Qt::DashLine));
 }
 
+/// As much as two of them have room for beside each other: what they say stands in the tool tips
+/// and the description, too.
+QString StepChart::legendOf(const QString& side, const StepBars::Run& run, int detail) const {
+    const QString median = toQString(timeText(run.steps.medianNs));
+    if (detail == 0) return median;
+    if (detail == 1) return side + QLatin1Char(' ') + median;
+    const QString text = tr("%1, median %2").arg(side, median);
+    if (detail == 2 || run.band.runs < 2) return text;
+    return text + tr(" (%1 runs: %2 to %3)")
+                      .arg(run.band.runs)
+                      .arg(toQString(timeText(run.band.lowestNs)),
+                           toQString(timeText(run.band.highestNs)));
+}
+
 void StepChart::addLegend() {
     if (stepCount() == 0) return;
-    const auto add = [this](double place, const QString& side, double medianNs, const RunBand& band,
-                            const QColor& color) {
+    constexpr int padding = 6, aroundAxis = 90;
+    const auto textsOf = [this](int detail) {
+        return std::pair(legendOf(tr("baseline"), bars_.runs.front(), detail),
+                         legendOf(tr("candidate"), bars_.runs.back(), detail));
+    };
+    std::pair<QString, QString> texts;
+    for (int detail = 3; detail >= 0; --detail) {
+        texts = textsOf(detail);
+        if (fontMetrics().horizontalAdvance(texts.first + texts.second) + 5 * padding <=
+            width() - aroundAxis)
+            break;
+    }
+    const auto add = [this](double place, const QString& said, const QColor& color) {
         auto* text = new QCPItemText(plot_);
         text->position->setType(QCPItemPosition::ptAxisRectRatio);
         text->position->setCoords(place, 0);
         text->setPositionAlignment((place > 0.5 ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignTop);
-        text->setText(tr("%1, median %2").arg(side, toQString(timeText(medianNs))) +
-                      (band.runs > 1 ? tr(" (%1 runs: %2 to %3)")
-                                           .arg(band.runs)
-                                           .arg(toQString(timeText(band.lowestNs)),
-                                                toQString(timeText(band.highestNs)))
-                                     : QString()));
+        text->setText(said);
         text->setColor(theme_.text);
         text->setFont(font());
-        text->setPadding({6, 0, 6, 1});
+        text->setPadding({padding, 0, padding, 1});
         text->setBrush(Theme::mix(theme_.canvas, color, 0.22));
     };
-    add(0, tr("baseline"), bars_.runs.front().steps.medianNs, bars_.runs.front().band,
-        theme_.baseline);
-    add(1, tr("candidate"), bars_.runs.back().steps.medianNs, bars_.runs.back().band,
-        theme_.candidate);
+    add(0, texts.first, theme_.baseline);
+    add(1, texts.second, theme_.candidate);
 }
 
 void StepChart::markOutliers(const StepBars::Run& run, double offset) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <algorithm>
 
 #include "model/compare/StepBars.h"
 #include "views/theme/Theme.h"
@@ -27,7 +28,9 @@ class StepChart : public QWidget {
     QCustomPlot& plot() const { return *plot_; }
 
     QSize sizeHint() const override { return {520, 190}; }
-    QSize minimumSizeHint() const override { return {320, 110}; }
+    QSize minimumSizeHint() const override {
+        return {320, std::max(110, 7 * fontMetrics().height())};
+    }
 
   signals:
     void stepChosen(int step);
@@ -45,6 +48,7 @@ class StepChart : public QWidget {
     void addSide(const compare::StepBars::Run& run, double offset, const QColor& color);
     void markOutliers(const compare::StepBars::Run& run, double offset);
     void markChosen();
+    QString legendOf(const QString& side, const compare::StepBars::Run& run, int detail) const;
     void addLegend();
     QString tipAt(int step) const;
 

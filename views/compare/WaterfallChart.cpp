@@ -65,8 +65,9 @@ void WaterfallChart::chooseBars() {
     if (!pair_) return;
     constexpr int aroundAxis = 80, betweenTexts = 10;
     const QFontMetrics ofRuns(boldFont()), ofBars(font());
-    for (size_t most = 7; most > 0; --most) {
-        bars_ = waterfallBars(*pair_, most);
+    // With none of their own all parts are one bar.
+    for (int most = 7; most >= 0; --most) {
+        bars_ = waterfallBars(*pair_, static_cast<size_t>(most));
         int widest = 0;
         const auto measure = [&widest](const QFontMetrics& metrics, const QString& text) {
             for (const QString& line : text.split(QLatin1Char('\n')))

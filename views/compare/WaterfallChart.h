@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,9 @@ class WaterfallChart : public QWidget {
     QCustomPlot& plot() const { return *plot_; }
 
     QSize sizeHint() const override { return {520, 190}; }
-    QSize minimumSizeHint() const override { return {320, 110}; }
+    QSize minimumSizeHint() const override {
+        return {320, std::max(110, 7 * fontMetrics().height())};
+    }
 
   signals:
     /// The user chose this part; chosen once more, nothing is.

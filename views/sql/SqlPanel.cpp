@@ -21,6 +21,7 @@
 #include "views/sql/SqlSource.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
+#include "views/text/WrappedLabel.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
 #include "views/theme/Theme.h"
@@ -73,7 +74,7 @@ SqlPanel::SqlPanel(QWidget* parent)
       stop_(new QPushButton(tr("Stop"), this)),
       samples_(new QPushButton(this)),
       earlier_(new QPushButton(this)),
-      status_(new QLabel(this)),
+      status_(new WrappedLabel(this)),
       answer_(new ReportView(this)) {
     limits_.rows = 50'000;
     build();

@@ -49,9 +49,10 @@ void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
     if (!state.hasTracks()) return;
 
     const TimeScale scale = state.scale(size.width());
-    const TimeTicks ticks = timeTicks(state.visibleRange()->range(), size.width());
     painter.setFont(smaller(font));
     const QFontMetrics metrics(painter.font());
+    const TimeTicks ticks =
+        timeTicks(state.visibleRange()->range(), size.width(), pixelsPerLabel(metrics));
     const int baseline = (size.height() - minorLength + metrics.ascent() - metrics.descent()) / 2;
     int labelsFrom = 0;
     if (ticks.hasAnchor) {

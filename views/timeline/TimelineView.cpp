@@ -30,6 +30,13 @@
 
 namespace lanescope::views {
 
+namespace {
+
+// Of the titles of tracks, in pixels and in characters, until somebody drags their edge.
+constexpr int leastLabelWidth = 264, labelCharacters = 27;
+
+}  // namespace
+
 TimelineView::TimelineView(QWidget* parent)
     : QWidget(parent),
       state_(std::make_unique<TimelineState>()),
@@ -142,6 +149,7 @@ void TimelineView::setCompanion(TimelineView& other, std::vector<compare::TrackP
     }
     delete rows_;
     rows_ = new PairedRows(*state_, *companion_, std::move(pairs), this);
+    updateGeometry();
 }
 
 void TimelineView::setGhostVisible(bool isVisible) {
@@ -165,6 +173,7 @@ void TimelineView::setStrip(QWidget* label, QWidget* strip, int height) {
         part->setParent(this);
         part->show();
     }
+    updateGeometry();
     arrange();
 }
 
@@ -179,15 +188,21 @@ TimelineState& TimelineView::active() const {
 QSize TimelineView::sizeHint() const {
     return {1200, 640};
 }
+/// Room for what stands over the tracks and for a few of them; those of two runs stand in pairs.
 QSize TimelineView::minimumSizeHint() const {
-    return {320, 140};
+    const int leastRows = rows_ ? 6 : 3;
+    const int row = QFontMetrics(font()).height() + 8;
+    return {320, areasFor({320, 0}).labels.top() + leastRows * row};
 }
 
 TimelineView::Areas TimelineView::areasFor(QSize size) const {
     // The canvas keeps at least half, however far the labels were dragged.
-    const int left = std::min(labelWidth_, size.width() / 2);
-    // Larger fonts need more than the strip and the ruler would by themselves.
-    const int textHeight = QFontMetrics(font()).height();
+    // Larger fonts need more than labels, strip and ruler would by themselves.
+    const QFontMetrics metrics(font());
+    const int wanted = labelWidth_.value_or(
+        std::max(leastLabelWidth, labelCharacters * metrics.averageCharWidth()));
+    const int left = std::min(wanted, size.width() / 2);
+    const int textHeight = metrics.height();
     const int stripHeight = std::max<int>(OverviewStrip::stripHeight, 2 * textHeight + 10);
     const int rulerHeight = std::max<int>(TimeRuler::rulerHeight, textHeight + 11);
     const int header = stripHeight + rulerHeight;

@@ -274,7 +274,7 @@ class TimelineView : public QWidget {
     std::optional<TimeRange> firstRange_;
     TrackArrangement firstArrangement_;
     int stripHeight_ = 0;
-    int labelWidth_ = 264;
+    std::optional<int> labelWidth_;  ///< What it was dragged to.
 };
 
 }  // namespace lanescope::views

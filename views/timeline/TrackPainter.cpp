@@ -132,7 +132,8 @@ void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band,
 void TrackPainter::paintGrid(QPainter& painter, QSize size, int top, int bottom) const {
     const TimeScale scale = state_.scale(size.width());
     const TimeRange shown = state_.visibleRange()->range();
-    for (const TimeTick& tick : timeTicks(shown, size.width()).ticks) {
+    const double perLabel = pixelsPerLabel(QFontMetrics(font_));
+    for (const TimeTick& tick : timeTicks(shown, size.width(), perLabel).ticks) {
         if (!tick.isMajor) continue;
         const double x = std::floor(scale.toX(tick.timeNs + state_.timeOrigin()));
         painter.fillRect(QRectF(x, top, 1, bottom - top), state_.theme().grid);

@@ -70,6 +70,12 @@ QString formatTime(int64_t timeNs) {
     return inUnit(timeNs, unitFor(std::abs(timeNs)), resolutionOf(timeNs), true);
 }
 
+double pixelsPerLabel(const QFontMetrics& metrics) {
+    constexpr int space = 16;
+    return std::max<double>(leastPixelsPerLabel,
+                            metrics.horizontalAdvance(QStringLiteral("+00000 ms")) + space);
+}
+
 TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
     TimeTicks result;
     if (range.isEmpty() || !(pixelWidth >= 1)) return result;

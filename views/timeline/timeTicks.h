@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QFontMetrics>
 #include <QString>
 #include <cstdint>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "model/format/TimeRange.h"
 
 namespace lanescope::views {
+
+constexpr double leastPixelsPerLabel = 96;
 
 struct TimeTick {
     int64_t timeNs = 0;
@@ -25,9 +28,13 @@ struct TimeTicks {
     std::vector<TimeTick> ticks;  ///< By time; minor and major ones.
 };
 
+/// How far apart major ticks are at least, in pixels, so that their labels do not touch.
+double pixelsPerLabel(const QFontMetrics& metrics);
+
 /// Ticks for `range` over `pixelWidth` pixels, major ones at least `pixelsPerLabel` apart.
 /// O(ticks).
-TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel = 96);
+TimeTicks timeTicks(TimeRange range, double pixelWidth,
+                    double pixelsPerLabel = leastPixelsPerLabel);
 
 /// A point in time with all its digits and one unit, digits grouped by three: "1.234 567 s".
 QString formatTime(int64_t timeNs);

@@ -10,6 +10,7 @@ void TimelineView::setStripHeight(int height) {
     stripHeight_ = height;
     for (QWidget* part : {stripLabel_, strip_})
         if (part) part->setVisible(height > 0);
+    updateGeometry();
     arrange();
 }
 

@@ -225,7 +225,9 @@ class TestCompareParts : public QObject {
                         {text->topLeft->pixelPosition(), text->bottomRight->pixelPosition()});
             for (size_t a = 0; a < numbers.size(); ++a) {
                 QVERIFY(numbers[a].left() >= 0 && numbers[a].right() <= width);
-                for (size_t b = 0; b < a; ++b) QVERIFY(!numbers[a].intersects(numbers[b]));
+                for (size_t b = 0; b < a; ++b)
+                    QVERIFY2(!numbers[a].intersects(numbers[b]),
+                             qPrintable(QString("%1 of %2").arg(width).arg(chart.width())));
             }
         }
         QVERIFY(fewer < 4);
@@ -316,6 +318,38 @@ class TestCompareParts : public QObject {
         QCOMPARE(chart.chosen(), -1);
         chart.setSteps({}, {});
         QVERIFY(!chart.grab().isNull());
+    }
+
+    void theLegendOfTheStepsIsAsLongAsItHasRoomFor() {
+        WorkerSummary a, b;
+        for (int i = 0; i < 3; ++i) a.steps.push_back({i, "", i * 100, 90, {}});
+        for (int i = 0; i < 3; ++i) b.steps.push_back({i, "", i * 100, 95, {}});
+        StepDistribution slow, fast;
+        slow.medianNs = 77'000'000;
+        fast.medianNs = 81'000'000;
+        StepChart chart;
+        chart.setSteps({&a, slow}, {&b, fast});
+        chart.show();
+        qsizetype longer = 0;
+        for (const int width : {320, 420, 640, 1'000}) {
+            chart.resize(width, 170);
+            QApplication::processEvents();
+            auto& plot = *chart.findChild<QCustomPlot*>();
+            plot.replot();
+            std::vector<QRectF> texts;
+            qsizetype length = 0;
+            for (int index = 0; index < plot.itemCount(); ++index)
+                if (auto* text = qobject_cast<QCPItemText*>(plot.item(index))) {
+                    texts.push_back(
+                        {text->topLeft->pixelPosition(), text->bottomRight->pixelPosition()});
+                    length += text->text().size();
+                }
+            QCOMPARE(texts.size(), size_t(2));
+            QVERIFY(!texts[0].intersects(texts[1]));
+            QVERIFY(length >= longer);
+            longer = length;
+        }
+        QVERIFY(longer > 40);
     }
 
     void thousandsOfStepsKeepTheirLongestInSight() {
