@@ -45,11 +45,14 @@ void SkipTally::note(std::vector<HealthNote>& health) const {
             wraps_));
     for (const auto& [where, tally] : byPlace_) {
         if (tally.rows > 0)
-            health.push_back(counted(
-                Severity::Warning, HealthCode::RowsLeftOut,
-                fmt::format("{} rows of {} were left out: what they hold makes no sense there.",
-                            formatCount(tally.rows), where),
-                tally.rows));
+            health.push_back(
+                counted(Severity::Warning, HealthCode::RowsLeftOut,
+                        fmt::format("{} {} left out: what {} makes no sense there.",
+                                    formatCount(tally.rows),
+                                    tally.rows == 1 ? fmt::format("row of {} was", where)
+                                                    : fmt::format("rows of {} were", where),
+                                    tally.rows == 1 ? "it holds" : "they hold"),
+                        tally.rows));
         if (tally.values > 0)
             health.push_back(counted(
                 Severity::Warning, HealthCode::ValuesIgnored,

@@ -4,6 +4,7 @@
 
 #include <QElapsedTimer>
 #include <QtTest>
+#include <random>
 
 #include "model/load/perfetto/readPerfettoTrace.h"
 #include "model/trace/rangeDomains.h"
@@ -302,6 +303,16 @@ void tst_Perfetto::packetsOfZstandardAreUnpacked() {
     const std::string one = smallPerfetto();
     QCOMPARE(loaded(packetOf(pack(one.substr(0, 100)) + pack(one.substr(100))))->kernels.size(),
              1u);
+    // A first packet that is longer than what tells the format.
+    std::mt19937 random(1);
+    std::string noise(20'000, ' ');
+    for (char& byte : noise) byte = static_cast<char>('a' + random() % 26);
+    ProtoWriter longName;
+    longName.bytes(60, noise);
+    const std::string large = packetOf(pack(one + packet(longName)));
+    QVERIFY(large.size() > 8192);
+    QVERIFY(startsLikePerfetto(std::string_view(large).substr(0, 4096)));
+    QVERIFY(!startsLikePerfetto("\x0a\xff\x7f\x12\xff\x7f" + std::string(4000, 'x')));
     // Damage, a cut, a frame in a frame and one of zeros without end cost what is in them alone.
     const std::string rest = smallPerfetto();
     for (const std::string& bad : {std::string("no frame"), packed.substr(0, packed.size() / 2),

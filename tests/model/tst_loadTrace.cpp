@@ -292,7 +292,7 @@ void tst_loadTrace::neverDrawsWhatHasNoTime() {
     QCOMPARE(trace->memsets.size(), 1u);
     QCOMPARE(trace->range, (TimeRange{10, 20}));
     QVERIFY(hasNote(*trace, "4 of 5 memsets carry no time"));
-    QVERIFY(hasNote(*trace, "1 rows of LANESCOPE_UNTIMED were left out"));
+    QVERIFY(hasNote(*trace, "1 row of LANESCOPE_UNTIMED was left out"));
     std::map<std::string, std::pair<int64_t, int64_t>> counts;
     for (const EventCount& each : trace->counts) counts[each.name] = {each.total, each.untimed};
     QCOMPARE(counts["memsets"], std::pair(int64_t{5}, int64_t{4}));

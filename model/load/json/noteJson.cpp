@@ -56,19 +56,21 @@ void noteDamage(const JsonFile& file, const JsonDamage& damage, HealthCode code,
                         file.readError ? file.readError->sentence : ""));
 }
 
-void noteFit(const JsonFindings& findings, Notes& notes) {
+/// `isWhole`: nothing is known to be missing from the file.
+void noteFit(const JsonFindings& findings, bool isWhole, Notes& notes) {
     if (findings.callsWithoutWork > 0)
-        notes.add(
-            Severity::Info, HealthCode::CallsWithoutWork,
-            fmt::format("{} calls launch GPU work that is not in the file: the profiler leaves "
-                        "out what ran when it had ended.",
-                        formatCount(findings.callsWithoutWork)),
-            findings.callsWithoutWork);
+        notes.add(Severity::Info, HealthCode::CallsWithoutWork,
+                  fmt::format("{} calls launch GPU work that is not in the file: {}.",
+                              formatCount(findings.callsWithoutWork),
+                              isWhole ? "the profiler leaves out what ran when it had ended"
+                                      : "what is missing of it, or what the profiler left out"),
+                  findings.callsWithoutWork);
     if (findings.workWithoutCall > 0)
         notes.add(Severity::Info, HealthCode::WorkWithoutCall,
                   fmt::format("{} pieces of GPU work have no call in the file: what was launched "
-                              "before the profiler began, or by a CUDA graph.",
-                              formatCount(findings.workWithoutCall)),
+                              "before the profiler began, or by a CUDA graph{}.",
+                              formatCount(findings.workWithoutCall),
+                              isWhole ? "" : ", or whose call is missing"),
                   findings.workWithoutCall);
     if (findings.arrowEndsLeft > 0)
         notes.add(
@@ -101,7 +103,10 @@ void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& gi
     Notes notes(giving.builder);
     const JsonTally& tally = giving.events.tally;
     noteDamage(file, giving.events.damage(), damage, notes);
-    noteFit(findings, notes);
+    noteFit(findings,
+            file.isClosed && !file.isTooLong && giving.events.damage().places == 0 &&
+                tally.untimed + giving.events.leftOut() == 0,
+            notes);
     giving.builder.skip("events without a time", tally.untimed);
     giving.builder.skip("events", giving.events.leftOut());
     giving.builder.skip("ends of ranges that never began", findings.edgesWithoutOther);

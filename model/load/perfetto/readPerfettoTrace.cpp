@@ -104,14 +104,17 @@ bool startsLikePerfetto(std::string_view start) {
         ProtoCursor cursor(
             rest.substr(0, static_cast<size_t>(std::min<uint64_t>(length, rest.size()))));
         bool isAny = false;
-        for (ProtoField field; cursor.next(field);) {
-            const bool isNumber =
-                std::find(known.begin(), known.end(), field.number) != known.end() ||
-                field.number >= 33;
-            if (!isNumber) return false;
+        ProtoField field;
+        const auto isOfPacket = [&] {
             isAny = true;
             isTold |= std::find(telling.begin(), telling.end(), field.number) != telling.end();
-        }
+            return field.number >= 33 ||
+                   std::find(known.begin(), known.end(), field.number) != known.end();
+        };
+        while (cursor.next(field))
+            if (!isOfPacket()) return false;
+        // Packets that were packed into one are longer than what is looked at.
+        if (!isWhole && cursor.isCut() && !isOfPacket()) return false;
         if (isWhole && (cursor.isBroken() || !isAny)) return false;
         ++packets;
         if (!isWhole) return isTold || packets > 1;

@@ -71,7 +71,9 @@ bool ProtoCursor::next(ProtoField& field) {
             break;
         case 2: {
             uint64_t length = 0;
-            if (!takeVarint(rest_, length) || length > rest_.size()) return false;
+            if (!takeVarint(rest_, length)) return false;
+            isCut_ = length > rest_.size();
+            if (isCut_) return false;
             field.wire = Wire::Bytes;
             field.bytes = rest_.substr(0, length);
             rest_.remove_prefix(length);

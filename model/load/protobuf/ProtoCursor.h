@@ -32,6 +32,9 @@ class ProtoCursor {
     bool next(ProtoField& field);
     /// Whether it ended before the message did, as there is no field.
     bool isBroken() const { return isBroken_; }
+    /// Whether it ended in a field of bytes that goes on behind the message; of that one, the field
+    /// that was given to `next` has the number.
+    bool isCut() const { return isCut_; }
 
     /// `visit(value)` for each number of a field that may be one number or several packed. False if
     /// they do not end with the field.
@@ -56,6 +59,7 @@ class ProtoCursor {
   private:
     std::string_view rest_;
     bool isBroken_ = false;
+    bool isCut_ = false;
 };
 
 }  // namespace lanescope
