@@ -225,11 +225,10 @@ void LogImporter::writeProcess() {
 void LogImporter::nameOtherThreads() {
     const std::string_view program = property(facts::program);
     if (program.empty()) return;
-    constexpr int leastName = -2;
     for (const uint32_t thread : process_.threads) {
         const int64_t id = globalTid(process_.pid, thread, process_.host);
         if (!process_.trace.hasName(id))
-            process_.trace.nameThread(id, process_.trace.intern(program), leastName);
+            process_.trace.nameThread(id, process_.trace.intern(program), tables::stoodInPriority);
     }
 }
 

@@ -53,7 +53,7 @@ int64_t TraceWriter::internSource(std::string_view path) {
     return known->second;
 }
 
-void TraceWriter::nameThread(int64_t globalTid, int64_t nameId, int priority) {
+void TraceWriter::nameThread(int64_t globalTid, int64_t nameId, int64_t priority) {
     constexpr const auto& t = tables::threadNames;
     add(t, t.nameId = nameId, t.priority = priority, t.globalTid = globalTid);
     namedThreads_.insert(globalTid);

@@ -56,7 +56,7 @@ class TraceWriter {
     int64_t intern(const TraceStack& stack) { return stacks_.intern(stack); }
     /// Adds a row to `ThreadNames`; of several names of a thread the one of highest priority is
     /// its.
-    void nameThread(int64_t globalTid, int64_t nameId, int priority);
+    void nameThread(int64_t globalTid, int64_t nameId, int64_t priority);
     /// Whether any name of that thread was written.
     bool hasName(int64_t globalTid) const { return namedThreads_.contains(globalTid); }
     /// Adds a row to `LANESCOPE_HEALTH`. `code` is for programs, `sentence` for people.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -48,7 +49,7 @@ TraceFileWriter::Place TraceFileWriter::placeOf(uint32_t streamIndex) const {
 }
 
 /// Names of threads come after all others. Programs that read exports of Nsight Systems expect one
-/// for every thread: without one of its own it is called as its process is.
+/// for every thread: one without is called as its process is there, or by its number.
 void TraceFileWriter::strings() {
     constexpr const auto& t = tables::strings;
     constexpr const auto& name = tables::threadNames;
@@ -59,11 +60,13 @@ void TraceFileWriter::strings() {
         rows.insert(t.id = id, t.value = trace_.strings.at(id));
     int64_t id = trace_.strings.size();
     for (const Thread& thread : trace_.threads) {
-        const std::string& called =
-            thread.name.empty() ? trace_.processes[thread.process].name : thread.name;
-        if (called.empty()) continue;
-        rows.insert(t.id = id, t.value = called);
-        names.insert(name.nameId = id++, name.priority = usualPriority,
+        const bool isOwn = !thread.name.empty();
+        const std::string& program = trace_.processes[thread.process].name;
+        rows.insert(t.id = id, t.value = isOwn              ? thread.name
+                                         : !program.empty() ? program
+                                                            : fmt::format("thread {}", thread.tid));
+        names.insert(name.nameId = id++,
+                     name.priority = isOwn ? usualPriority : tables::stoodInPriority,
                      name.globalTid = thread.globalTid);
     }
     // A file has the names of the source; what people know is made of them when it is read.
@@ -107,14 +110,15 @@ void TraceFileWriter::gpus() {
     constexpr const auto& device = tables::cudaDevices;
     auto devices = into(device);
     std::set<std::pair<uint32_t, uint32_t>> written;
+    // Plain, as exports have it, where that tells the processes apart.
+    const bool isOneHost = std::ranges::all_of(
+        trace_.processes, [](const Process& process) { return hostOf(process.globalPid) == 0; });
     for (const Stream& stream : trace_.streams) {
         if (!written.emplace(stream.process, stream.gpu).second) continue;
         const Process& process = trace_.processes[stream.process];
         const int64_t gpu = trace_.gpus[stream.gpu].id;
-        // Plain, as exports have it, where that tells the processes apart.
-        const bool isOfFirstHost = hostOf(process.globalPid) == 0;
         devices.insert(device.gpuId = gpu, device.cudaId = gpu,
-                       device.pid = isOfFirstHost ? int64_t{process.pid} : process.globalPid);
+                       device.pid = isOneHost ? int64_t{process.pid} : process.globalPid);
     }
     constexpr const auto& null = tables::nullStreams;
     auto nulls = into(null);

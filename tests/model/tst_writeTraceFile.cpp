@@ -78,6 +78,12 @@ void tst_writeTraceFile::aForeignTraceIsTheSameAsOurs() {
     QCOMPARE(devices->integer(0), ours.gpus[0].id);
     QCOMPARE(devices->integer(1), ours.gpus[0].id);
     QCOMPARE(devices->integer(2), int64_t{4000});
+    // Who joins threads with their names finds each; here what has no name stays without.
+    auto names = database->prepare("SELECT count(DISTINCT globalTid) FROM ThreadNames");
+    QVERIFY(names && *names->step());
+    QCOMPARE(names->integer(0), static_cast<int64_t>(foreign->threads.size()));
+    for (size_t thread = 0; thread < foreign->threads.size(); ++thread)
+        QCOMPARE(ours.threads[thread].name, foreign->threads[thread].name);
 }
 
 void tst_writeTraceFile::aFileIsNeverOverwritten() {

@@ -21,6 +21,8 @@ struct ThreadNames : TableOf<ThreadNames> {
     OptionalInteger<"globalTid"> globalTid{this, "the thread"};
 };
 inline constexpr ThreadNames threadNames;
+/// Of a name that is none of the thread's own: it only stands where others look for one.
+inline constexpr int64_t stoodInPriority = -2;
 
 struct Processes : TableOf<Processes> {
     constexpr Processes() : TableOf("PROCESSES", "a process") {}

@@ -135,6 +135,7 @@ void Identities::readNames(LoadContext& context, FileStrings& strings) {
         const std::optional<StringIndex> name = threads.string(thread.nameId, strings);
         if (!id || !name) continue;
         const int64_t priority = threads.integerOr(thread.priority, 0);
+        if (priority == tables::stoodInPriority) continue;
         const auto [found, isNew] = priorities.try_emplace(*id, priority);
         if (!isNew && priority <= found->second) continue;
         found->second = priority;
