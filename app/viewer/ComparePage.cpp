@@ -5,11 +5,11 @@
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
-#include "app/viewer/PageArea.h"
 #include "views/compare/CompareSide.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
 #include "views/details/DetailsPanel.h"
+#include "views/jobs/PageArea.h"
 #include "views/tables/ReportView.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
@@ -51,7 +51,7 @@ ComparePage::ComparePage(QWidget* parent)
     auto* area = new PageArea(view_, this);
     layout->addWidget(area);
     connect(view_, &CompareView::placeShown, this,
-            [this, area] { area->show(view_->baseline().timeline()); });
+            [this, area] { area->showPart(view_->baseline().timeline()); });
     connect(view_, &CompareView::titleChanged, this, &DocumentPage::titleChanged);
     setFocusProxy(&view_->baseline().timeline());
 }

@@ -6,11 +6,11 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "app/viewer/PageArea.h"
 #include "app/viewer/TraceLoader.h"
 #include "model/compare/storedSummary.h"
 #include "views/compare/AnswerPreview.h"
 #include "views/jobs/LatestJob.h"
+#include "views/jobs/PageArea.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -71,7 +71,7 @@ void LoadPage::build() {
     outer->addStretch(3);
     auto* whole = new QVBoxLayout(this);
     whole->setContentsMargins(0, 0, 0, 0);
-    whole->addWidget(new PageArea(content, this));
+    whole->addWidget(new views::PageArea(content, this));
     connect(button_, &QPushButton::clicked, this, &LoadPage::closeRequested);
 }
 

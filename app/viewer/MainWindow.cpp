@@ -20,7 +20,6 @@
 #include "app/viewer/MarkActions.h"
 #include "app/viewer/NameCatalog.h"
 #include "app/viewer/OfferBar.h"
-#include "app/viewer/PageArea.h"
 #include "app/viewer/RecentFiles.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/StartPage.h"
@@ -30,6 +29,7 @@
 #include "app/viewer/icons.h"
 #include "app/viewer/windowStyle.h"
 #include "model/merge/rankFiles.h"
+#include "views/jobs/PageArea.h"
 #include "views/theme/applyTheme.h"
 #include "views/timeline/TimelineView.h"
 

@@ -13,7 +13,6 @@
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LiveBar.h"
-#include "app/viewer/PageArea.h"
 #include "app/viewer/PageTools.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TableCommands.h"
@@ -29,6 +28,7 @@
 #include "views/explain/IdleCard.h"
 #include "views/explain/StepStrip.h"
 #include "views/histogram/NamePanel.h"
+#include "views/jobs/PageArea.h"
 #include "views/sql/SqlPanel.h"
 #include "views/text/toQString.h"
 #include "views/timeline/TimelineView.h"
@@ -58,7 +58,7 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     tableCommands_ = new TableCommands(*tables_, this);
     connect(tableCommands_, &TableCommands::shown, this, [this] {
         emit tablesWanted();
-        area_->show(*tables_);
+        area_->showPart(*tables_);
     });
     copyEvidence_ = new QAction(tr("Copy as &evidence"), this);
     copyEvidence_->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));

@@ -10,13 +10,13 @@ class QStackedWidget;
 namespace lanescope::views {
 class DetailsPanel;
 class HealthBar;
+class PageArea;
 }  // namespace lanescope::views
 
 namespace lanescope::viewer {
 
 class LiveBar;
 class LiveFollower;
-class PageArea;
 class PageTools;
 class RunGuide;
 class TableCommands;
@@ -90,7 +90,7 @@ class TracePage : public DocumentPage {
     QStackedWidget* side_;  ///< The details of what is selected: an event, or an idle gap.
     QSplitter* upper_;
     QSplitter* whole_;
-    PageArea* area_ = nullptr;
+    views::PageArea* area_ = nullptr;
 };
 
 }  // namespace lanescope::viewer

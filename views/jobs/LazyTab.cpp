@@ -4,6 +4,8 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "views/jobs/PageArea.h"
+
 namespace lanescope::views {
 
 LazyTab::LazyTab(QWidget* parent) : QWidget(parent) {
@@ -22,8 +24,12 @@ void LazyTab::showEvent(QShowEvent* event) {
 QWidget& LazyTab::demand() {
     if (!content_) {
         content_ = make();
-        layout()->addWidget(content_);
+        // What is wider than the window is scrolled, and not the page around with it.
+        auto* area = new PageArea(content_, this);
+        area->setOnlySideways();
+        layout()->addWidget(area);
         // A layout that is on the screen would show it a turn later only.
+        area->show();
         content_->show();
         fill();
     }

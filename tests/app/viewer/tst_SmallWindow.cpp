@@ -12,7 +12,6 @@
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/PageArea.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/StartPage.h"
@@ -35,6 +34,7 @@
 #include "views/compare/WaterfallChart.h"
 #include "views/explain/ExplanationCard.h"
 #include "views/explain/FindingButton.h"
+#include "views/jobs/PageArea.h"
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
@@ -139,6 +139,9 @@ class TestSmallWindow : public QObject {
             const QString title = tables.tabText(index);
             QCOMPARE(title + ":" + shown.lack(), title + ":");
             picture(QString(title).replace(' ', '-'));
+            // No table makes the page wider than the window.
+            QVERIFY2(areaOf(tables).widget()->width() <= size.width(),
+                     qPrintable(title + QString(" %1").arg(tables.minimumSizeHint().width())));
         }
         shown.window.tabs().currentTrace()->timeline().setSelectedEvent({EventKind::Kernel, 0});
         QCOMPARE("details:" + shown.lack(), QString("details:"));

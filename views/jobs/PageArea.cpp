@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/viewer/PageArea.h"
+#include "views/jobs/PageArea.h"
 
 #include <QEvent>
 #include <QLayout>
 #include <QScrollBar>
 #include <algorithm>
 
-namespace lanescope::viewer {
+namespace lanescope::views {
 
 PageArea::PageArea(QWidget* page, QWidget* parent) : QScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
@@ -22,6 +22,14 @@ PageArea::PageArea(QWidget* page, QWidget* parent) : QScrollArea(parent) {
 
 QSize PageArea::sizeHint() const {
     return widget()->sizeHint();
+}
+
+QSize PageArea::minimumSizeHint() const {
+    const QSize least = QScrollArea::minimumSizeHint();
+    if (!isOnlySideways_) return least;
+    const bool isWide = widget()->width() > width();
+    const int bar = isWide ? horizontalScrollBar()->sizeHint().height() : 0;
+    return {least.width(), widget()->layout()->totalMinimumSize().height() + bar};
 }
 
 QSize PageArea::sizeIn(QSize room) const {
@@ -42,10 +50,12 @@ void PageArea::fit() {
     if (isTall || isWide)
         size = sizeIn({room.width() - (isTall ? verticalScrollBar()->sizeHint().width() : 0),
                        room.height() - (isWide ? horizontalScrollBar()->sizeHint().height() : 0)});
-    if (size != widget()->size()) widget()->resize(size);
+    if (size == widget()->size()) return;
+    widget()->resize(size);
+    if (isOnlySideways_) updateGeometry();
 }
 
-void PageArea::show(const QWidget& part) {
+void PageArea::showPart(const QWidget& part) {
     QScrollBar& bar = *verticalScrollBar();
     const int top = part.mapTo(widget(), QPoint()).y();
     const int bottom = top + part.height();
@@ -55,7 +65,10 @@ void PageArea::show(const QWidget& part) {
 }
 
 bool PageArea::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == widget() && event->type() == QEvent::LayoutRequest) fit();
+    if (watched == widget() && event->type() == QEvent::LayoutRequest) {
+        fit();
+        updateGeometry();
+    }
     return QScrollArea::eventFilter(watched, event);
 }
 
@@ -64,4 +77,4 @@ void PageArea::resizeEvent(QResizeEvent* event) {
     fit();
 }
 
-}  // namespace lanescope::viewer
+}  // namespace lanescope::views

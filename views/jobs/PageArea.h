@@ -3,7 +3,7 @@
 
 #include <QScrollArea>
 
-namespace lanescope::viewer {
+namespace lanescope::views {
 
 /// Holds a page that needs some room. It gets all that the window has; where that is less than the
 /// page needs it is scrolled, so that the smallest window cuts nothing off. Unlike a QScrollArea
@@ -17,10 +17,14 @@ class PageArea : public QScrollArea {
 
     /// Scrolls so that as much as possible of a part of the page can be seen, its top first. If all
     /// of it is seen already, nothing moves.
-    void show(const QWidget& part);
+    void showPart(const QWidget& part);
 
     /// The page's.
     QSize sizeHint() const override;
+    /// Almost nothing; as high as the page needs if that is only scrolled sideways.
+    QSize minimumSizeHint() const override;
+    /// For a page in a page, which scrolls both of them up and down.
+    void setOnlySideways() { isOnlySideways_ = true; }
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -29,6 +33,8 @@ class PageArea : public QScrollArea {
   private:
     void fit();
     QSize sizeIn(QSize room) const;
+
+    bool isOnlySideways_ = false;
 };
 
-}  // namespace lanescope::viewer
+}  // namespace lanescope::views
