@@ -406,18 +406,27 @@ std::string judgedText(const WorkerComparison& pair) {
                               certain > 1 ? "differ" : "differs");
 }
 
+/// 'Steps are "step #". ', of both runs or of each; empty where nothing marks them.
+std::string whatStepsAre(const RunComparison& runs) {
+    const auto marked = [](StepSource source, const std::string& pattern) {
+        return fmt::format("{} \"{}\"",
+                           source == StepSource::KernelPattern ? "begin with kernel" : "are",
+                           shortContributorName(pattern));
+    };
+    if (runs.baselinePattern.empty() || runs.candidatePattern.empty()) return {};
+    const std::string before = marked(runs.baselineSource, runs.baselinePattern);
+    const std::string after = marked(runs.candidateSource, runs.candidatePattern);
+    if (before == after) return fmt::format("Steps {}. ", after);
+    return fmt::format("The baseline's steps {}, the candidate's {}. ", before, after);
+}
+
 std::vector<std::string> detailsOf(const RunComparison& comparison, const WorkerComparison& pair,
                                    const RunSummary& baseline, const RunSummary& candidate) {
     std::vector<std::string> details;
     const WorkerSummary& before = baseline.workers[pair.baselineWorker];
     const WorkerSummary& after = candidate.workers[pair.candidateWorker];
-    const bool areKernels = comparison.candidateSource == StepSource::KernelPattern;
-    const std::string pattern =
-        comparison.candidatePattern.empty()
-            ? std::string()
-            : fmt::format("Steps {} \"{}\". ", areKernels ? "begin with kernel" : "are",
-                          shortContributorName(comparison.candidatePattern));
-    details.push_back(fmt::format("{}{}; {}.", pattern, stepsOfSide(before, "Baseline"),
+    details.push_back(fmt::format("{}{}; {}.", whatStepsAre(comparison),
+                                  stepsOfSide(before, "Baseline"),
                                   stepsOfSide(after, "candidate")));
     if (comparison.workers.size() > 1)
         details.push_back(fmt::format(

@@ -124,7 +124,7 @@ DescribedThing describeGpu(const Trace& trace, const Gpu& gpu) {
     const auto found = std::find_if(trace.gpuFacts.begin(), trace.gpuFacts.end(),
                                     [&](const GpuFacts& each) { return each.gpu == gpu.id; });
     const GpuFacts facts = found == trace.gpuFacts.end() ? GpuFacts() : *found;
-    std::string line = fmt::format("GPU {}  {}", gpu.id, gpu.name);
+    std::string line = fmt::format("GPU {}{}{}", gpu.id, gpu.name.empty() ? "" : "  ", gpu.name);
     if (gpu.smCount > 0) line += fmt::format(", {} SMs", gpu.smCount);
     if (gpu.computeMajor > 0) line += fmt::format(", sm_{}{}", gpu.computeMajor, gpu.computeMinor);
     if (gpu.memoryBytes > 0) line += ", " + formatBytes(gpu.memoryBytes);
@@ -136,7 +136,8 @@ DescribedThing describeGpu(const Trace& trace, const Gpu& gpu) {
 }
 
 std::string processTitle(const Process& process) {
-    std::string line = fmt::format("PID {}  {}", process.pid, process.name);
+    std::string line =
+        fmt::format("PID {}{}{}", process.pid, process.name.empty() ? "" : "  ", process.name);
     if (process.rank) line += fmt::format(", rank {}", *process.rank);
     if (process.rank && process.worldSize) line += fmt::format(" of {}", *process.worldSize);
     if (process.localRank) line += fmt::format(", local rank {}", *process.localRank);
