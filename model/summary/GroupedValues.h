@@ -17,12 +17,15 @@ class GroupedValues {
     struct Group {
         uint64_t key = 0;
         std::vector<int64_t> values = {};
-        int64_t total = 0;  ///< Of the values; of times what lies in the range that is asked for.
-        int64_t cut = 0;    ///< How many times reach beyond that range.
+        int64_t total = 0;    ///< Of the values; of times what lies in the range that is asked for.
+        int64_t cut = 0;      ///< How many times reach beyond that range.
+        int64_t unknown = 0;  ///< How many count without a value.
     };
 
     /// O(1).
     void add(uint64_t key, int64_t value) { add(key, value, value); }
+    /// Counts one whose value is not known. O(1).
+    void addUnknown(uint64_t key) { ++groupOf(key).unknown; }
     /// The time from `startNs` to `endNs`, if it counts for the query. O(1).
     void addTime(uint64_t key, const ReportQuery& query, int64_t startNs, int64_t endNs);
     /// In the order in which the keys first came. Open to be reordered by the statistics.
@@ -37,8 +40,9 @@ class GroupedValues {
   private:
     /// `counted` is what of the value counts for the total.
     void add(uint64_t key, int64_t value, int64_t counted);
+    Group& groupOf(uint64_t key);
 
-    MixedMap<uint64_t, uint32_t> groupOf_;
+    MixedMap<uint64_t, uint32_t> places_;
     std::vector<Group> groups_;
     uint32_t last_ = 0;  // runs of one key are common, and then nothing is looked up
 };

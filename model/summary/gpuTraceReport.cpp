@@ -10,11 +10,6 @@ namespace lanescope {
 
 namespace {
 
-Cell gigabytesPerSecond(int64_t bytes, int64_t durationNs) {
-    if (durationNs <= 0) return {};
-    return static_cast<double>(bytes) / static_cast<double>(durationNs);
-}
-
 /// The places of the columns that only some kinds of events fill.
 enum Column : size_t {
     startColumn,
@@ -66,9 +61,9 @@ class RowMaker {
         cells[contextColumn] = stream.contextId;
         cells[streamColumn] = stream.streamId;
         if constexpr (requires { table.bytes; }) {
-            cells[bytesColumn] = table.bytes[row];
+            cells[bytesColumn] = sizeCell(table.bytes[row]);
             cells[throughputColumn] =
-                gigabytesPerSecond(table.bytes[row], table.endNs[row] - table.startNs[row]);
+                throughputCell(table.bytes[row], table.endNs[row] - table.startNs[row]);
         }
     }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "model/summary/GroupedValues.h"
+#include "model/summary/gpuListing.h"
 #include "model/summary/reportList.h"
 #include "model/summary/summaryTable.h"
 
@@ -53,14 +54,23 @@ ReportTable memoryTimeSummary(const ReportQuery& query) {
 
 ReportTable memorySizeSummary(const ReportQuery& query) {
     GroupedValues sizes;
-    forEachOperation(query,
-                     [&](uint64_t key, int64_t, int64_t, int64_t bytes) { sizes.add(key, bytes); });
-    return summaryTable({.unit = Unit::Bytes,
-                         .hasShare = false,
-                         .totalColumn = "Total",
-                         .countColumn = "Count",
-                         .labelColumns = {"Operation"}},
-                        rowsByOperation(sizes));
+    int64_t unknown = 0;
+    forEachOperation(query, [&](uint64_t key, int64_t, int64_t, int64_t bytes) {
+        if (hasSize(bytes)) {
+            sizes.add(key, bytes);
+            return;
+        }
+        sizes.addUnknown(key);
+        ++unknown;
+    });
+    ReportTable table = summaryTable({.unit = Unit::Bytes,
+                                      .hasShare = false,
+                                      .totalColumn = "Total",
+                                      .countColumn = "Count",
+                                      .labelColumns = {"Operation"}},
+                                     rowsByOperation(sizes));
+    for (std::string& note : sizeNotes(unknown)) table.notes.push_back(std::move(note));
+    return table;
 }
 
 }  // namespace

@@ -185,11 +185,6 @@ class RowMaker {
         cells.push_back(isKnown && index == place.gpu ? Cell(place.contextId) : Cell());
     }
 
-    static Cell throughput(int64_t bytes, int64_t ns) {
-        if (ns <= 0 || bytes <= 0) return {};
-        return static_cast<double>(bytes) / static_cast<double>(ns);
-    }
-
     std::vector<Cell> kernel(uint32_t row) const {
         std::vector<Cell> cells = times(trace_.kernels, row);
         const LaunchConfig& config = trace_.launchConfigs[trace_.kernels.config[row]];
@@ -208,8 +203,8 @@ class RowMaker {
         const MemcpyTable& copies = trace_.memcpys;
         std::vector<Cell> cells = times(copies, row);
         cells.resize(cells.size() + 5);
-        cells.emplace_back(copies.bytes[row]);
-        cells.push_back(throughput(copies.bytes[row], copies.endNs[row] - copies.startNs[row]));
+        cells.push_back(sizeCell(copies.bytes[row]));
+        cells.push_back(throughputCell(copies.bytes[row], copies.endNs[row] - copies.startNs[row]));
         cells.emplace_back(memoryName(copies.sourceMemory[row]));
         cells.emplace_back(memoryName(copies.destinationMemory[row]));
         const bool isPeer = copies.kind[row] == MemcpyKind::PtoP;
@@ -222,8 +217,8 @@ class RowMaker {
         const MemsetTable& sets = trace_.memsets;
         std::vector<Cell> cells = times(sets, row);
         cells.resize(cells.size() + 5);
-        cells.emplace_back(sets.bytes[row]);
-        cells.push_back(throughput(sets.bytes[row], sets.endNs[row] - sets.startNs[row]));
+        cells.push_back(sizeCell(sets.bytes[row]));
+        cells.push_back(throughputCell(sets.bytes[row], sets.endNs[row] - sets.startNs[row]));
         cells.emplace_back(memoryName(sets.memory[row]));
         cells.emplace_back();
         finish(cells, sets.stream[row], -1, -1, "[CUDA memset]");

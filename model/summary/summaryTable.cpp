@@ -29,6 +29,7 @@ SummaryRow::SummaryRow(GroupedValues::Group& group, std::vector<std::string> nam
                        std::string found)
     : statistics(statisticsOf(group.values)),
       cut(group.cut),
+      unknown(group.unknown),
       labels(std::move(names)),
       search(std::move(found)) {
     statistics.total = group.total;
@@ -39,6 +40,12 @@ std::vector<std::string> cutNotes(int64_t cut, std::string_view total, std::stri
     return {
         fmt::format("{} {} beyond the range: {} counts what lies in it, {} are of whole events.",
                     formatCount(cut), cut == 1 ? "event reaches" : "events reach", total, figures)};
+}
+
+std::vector<std::string> sizeNotes(int64_t unknown) {
+    if (unknown == 0) return {};
+    return {fmt::format("{} without bytes {} counted but {} no size.", formatCount(unknown),
+                        unknown == 1 ? "is" : "are", unknown == 1 ? "has" : "have")};
 }
 
 ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> rows) {
@@ -66,13 +73,15 @@ ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> ro
         if (layout.hasShare)
             cells.emplace_back(total > 0 ? 100.0 * static_cast<double>(figures.total) / total
                                          : 0.0);
-        cells.emplace_back(figures.total);
-        cells.emplace_back(figures.count);
-        cells.emplace_back(figures.average);
-        cells.emplace_back(figures.median);
-        cells.emplace_back(figures.minimum);
-        cells.emplace_back(figures.maximum);
-        cells.emplace_back(figures.standardDeviation);
+        const bool isKnown = figures.count > 0;
+        const auto known = [isKnown](auto figure) { return isKnown ? Cell(figure) : Cell(); };
+        cells.push_back(known(figures.total));
+        cells.emplace_back(figures.count + row.unknown);
+        cells.push_back(known(figures.average));
+        cells.push_back(known(figures.median));
+        cells.push_back(known(figures.minimum));
+        cells.push_back(known(figures.maximum));
+        cells.push_back(known(figures.standardDeviation));
         for (std::string& label : row.labels) cells.emplace_back(std::move(label));
         table.rows.push_back(std::move(cells));
         table.searches.push_back(std::move(row.search));

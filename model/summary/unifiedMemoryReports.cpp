@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "model/summary/gpuListing.h"
 #include "model/summary/reportList.h"
+#include "model/summary/summaryTable.h"
 #include "model/values/Statistics.h"
 
 namespace lanescope {
@@ -13,13 +15,32 @@ namespace {
 
 /// What happened to the managed memory at one address, or to all of it.
 struct Moves {
-    int64_t toDevice = 0;
-    int64_t toHost = 0;
+    /// The bytes of those moves whose size is known.
+    struct Size {
+        int64_t bytes = 0;
+        int64_t unknown = 0;  ///< How many moves have none.
+
+        void add(int64_t more) {
+            if (hasSize(more))
+                bytes = saturatingSum(bytes, more);
+            else
+                ++unknown;
+        }
+        void add(const Size& more) {
+            bytes = saturatingSum(bytes, more.bytes);
+            unknown = saturatingSum(unknown, more.unknown);
+        }
+        /// Empty if there are moves of which nothing is known.
+        Cell cell() const { return bytes == 0 && unknown > 0 ? Cell() : Cell(bytes); }
+    };
+    Size toDevice;
+    Size toHost;
     int64_t cpuFaults = 0;
     int64_t gpuFaults = 0;
-    int64_t timeNs = 0;  ///< Of the moves between host and device.
+    int64_t timeNs = 0;  ///< Of the moves between host and device whose size is known.
 
-    int64_t bytes() const { return saturatingSum(toDevice, toHost); }
+    int64_t bytes() const { return saturatingSum(toDevice.bytes, toHost.bytes); }
+    int64_t unknown() const { return saturatingSum(toDevice.unknown, toHost.unknown); }
 };
 
 std::string hexadecimal(uint64_t address) {
@@ -36,8 +57,8 @@ std::map<uint64_t, Moves> movesByAddress(const ReportQuery& query) {
         Moves& at = moves[migrations.address[index]];
         const bool isToDevice = copies.kind[row] == MemcpyKind::UvmHtoD;
         if (!isToDevice && copies.kind[row] != MemcpyKind::UvmDtoH) continue;
-        int64_t& bytes = isToDevice ? at.toDevice : at.toHost;
-        bytes = saturatingSum(bytes, copies.bytes[row]);
+        (isToDevice ? at.toDevice : at.toHost).add(copies.bytes[row]);
+        if (!hasSize(copies.bytes[row])) continue;
         at.timeNs = saturatingSum(at.timeNs, copies.endNs[row] - copies.startNs[row]);
     }
     const PageFaultTable& faults = query.trace.pageFaults;
@@ -61,13 +82,14 @@ ReportTable unifiedMemorySummary(const ReportQuery& query) {
         {"Virtual Address", Unit::Text},      {"HtoD Migration Size", Unit::Bytes},
         {"DtoH Migration Size", Unit::Bytes}, {"CPU Page Faults", Unit::Count},
         {"GPU Page Faults", Unit::Count},     {"Migration Throughput", Unit::GigabytesPerSecond}};
+    int64_t unknown = 0;
     for (const auto& [address, moves] : rows) {
-        Cell throughput;
-        if (moves.timeNs > 0)
-            throughput = static_cast<double>(moves.bytes()) / static_cast<double>(moves.timeNs);
-        table.rows.push_back({hexadecimal(address), moves.toDevice, moves.toHost, moves.cpuFaults,
-                              moves.gpuFaults, throughput});
+        table.rows.push_back({hexadecimal(address), moves.toDevice.cell(), moves.toHost.cell(),
+                              moves.cpuFaults, moves.gpuFaults,
+                              throughputCell(moves.bytes(), moves.timeNs)});
+        unknown = saturatingSum(unknown, moves.unknown());
     }
+    table.notes = sizeNotes(unknown);
     return table;
 }
 
@@ -81,12 +103,13 @@ ReportTable unifiedMemoryTotals(const ReportQuery& query) {
     if (byAddress.empty()) return table;
     Moves all;
     for (const auto& [address, moves] : byAddress) {
-        all.toDevice = saturatingSum(all.toDevice, moves.toDevice);
-        all.toHost = saturatingSum(all.toHost, moves.toHost);
+        all.toDevice.add(moves.toDevice);
+        all.toHost.add(moves.toHost);
         all.cpuFaults = saturatingSum(all.cpuFaults, moves.cpuFaults);
         all.gpuFaults = saturatingSum(all.gpuFaults, moves.gpuFaults);
     }
-    table.rows.push_back({all.toDevice, all.toHost, all.cpuFaults, all.gpuFaults,
+    table.notes = sizeNotes(all.unknown());
+    table.rows.push_back({all.toDevice.cell(), all.toHost.cell(), all.cpuFaults, all.gpuFaults,
                           hexadecimal(byAddress.begin()->first),
                           hexadecimal(byAddress.rbegin()->first)});
     return table;

@@ -110,6 +110,26 @@ class tst_MemoryReports : public QObject {
         QVERIFY(rowsOf(*trace, "um_total_sum", TimeRange{500, 600}).empty());
     }
 
+    void migrationsWithoutBytesHaveNoSize() {
+        SimulatedTrace builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addMigration(stream, MemcpyKind::UvmHtoD, 0x1000, 4096, 0, 10);
+        builder.addMigration(stream, MemcpyKind::UvmHtoD, 0x1000, 0, 10, 40);
+        builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x3000, 0, 50, 60);
+        const TracePtr trace = builder.finish();
+        const auto isEmpty = [](const Cell& cell) {
+            return std::holds_alternative<std::monostate>(cell);
+        };
+        const auto totals = rowsOf(*trace, "um_total_sum");
+        QCOMPARE(whole(totals[0][0]), 4096);
+        QVERIFY(isEmpty(totals[0][1]));
+        const auto addresses = rowsOf(*trace, "um_sum");
+        QCOMPARE(whole(addresses[0][1]), 4096);
+        QCOMPARE(whole(addresses[0][2]), 0);
+        QCOMPARE(std::get<double>(addresses[0][5]), 409.6);
+        QVERIFY(isEmpty(addresses[1][2]) && isEmpty(addresses[1][5]));
+    }
+
     /// One number for one thing, whoever is asked: what was read of a file as what was made.
     void countsAreThoseOfTheReports() {
         SimulatedTrace builder;

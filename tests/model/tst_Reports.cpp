@@ -103,6 +103,38 @@ class TestReports : public QObject {
         QCOMPARE(whole(size.rows[1][0]), int64_t{64});
     }
 
+    void whatHasNoBytesHasNoSize() {
+        SimulatedTrace builder;
+        const uint32_t stream = builder.defaultStream();
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 0, 0, 100);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 3000, 100, 400);
+        builder.addMemcpy(stream, MemcpyKind::HtoD, 1000, 400, 500);
+        builder.addMemset(stream, 0, 600, 690);
+        const TracePtr trace = builder.finish();
+        const ReportTable size = report(*trace, "cuda_gpu_mem_size_sum");
+        QCOMPARE(size.rows.size(), size_t{2});
+        QCOMPARE(whole(size.rows[0][0]), int64_t{4000});
+        QCOMPARE(whole(size.rows[0][1]), int64_t{3});
+        QCOMPARE(real(size.rows[0][2]), 2000.0);
+        QCOMPARE(real(size.rows[0][3]), 2000.0);
+        QCOMPARE(whole(size.rows[0][4]), int64_t{1000});
+        QCOMPARE(whole(size.rows[1][1]), int64_t{1});
+        for (const size_t column : {0, 2, 3, 4, 5, 6})
+            QVERIFY(std::holds_alternative<std::monostate>(size.rows[1][column]));
+        QCOMPARE(size.notes, Names{"2 without bytes are counted but have no size."});
+        QVERIFY(report(*trace, "cuda_gpu_mem_time_sum").notes.empty());
+
+        for (const auto& [name, bytes] :
+             {std::pair{"cuda_gpu_trace", size_t{12}}, std::pair{"nvprof_gpu_trace", size_t{7}}}) {
+            const ReportTable list = report(*trace, name);
+            QCOMPARE(whole(list.rows[1][bytes]), int64_t{3000});
+            QCOMPARE(real(list.rows[1][bytes + 1]), 10.0);
+            for (const size_t row : {0, 3})
+                for (const size_t column : {bytes, bytes + 1})
+                    QVERIFY(std::holds_alternative<std::monostate>(list.rows[row][column]));
+        }
+    }
+
     void apiSummaryCountsCalls() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
