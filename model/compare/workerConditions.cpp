@@ -112,6 +112,26 @@ void addConditions(const Trace& trace, uint32_t gpu, std::span<const TimeRange> 
         worker.heldBackNs = heldBackIn(*heldBack, steps);
 }
 
+TimeRange longestHeldDown(const Trace& trace, uint32_t gpu, std::span<const TimeRange> steps,
+                          uint64_t reasons, double belowHz) {
+    const CounterSeries* held = counterOf(trace, "throttle.reasons", gpu);
+    const CounterSeries* clock = counterOf(trace, "clock.sm", gpu);
+    TimeRange longest, current;
+    if (held == nullptr || clock == nullptr) return longest;
+    for (const TimeRange& step : steps)
+        forEachValueIn(*held, step, [&](uint32_t sample, TimeRange piece) {
+            if ((slowingIn(held->value(sample)) & reasons) == 0) return;
+            forEachValueIn(*clock, piece, [&](uint32_t reading, TimeRange slow) {
+                const double hz = clock->value(reading);
+                if (!isClock(hz) || hz > belowHz) return;
+                if (slow.startNs != current.endNs) current.startNs = slow.startNs;
+                current.endNs = slow.endNs;
+                if (current.durationNs() > longest.durationNs()) longest = current;
+            });
+        });
+    return longest;
+}
+
 StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<GpuWork>& work) {
     StepPauses pauses;
     int64_t mostIdleNs = 0, busyUntilNs = INT64_MIN;

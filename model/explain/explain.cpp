@@ -313,8 +313,10 @@ class Explainer {
         const std::optional<ClockLoss> loss = clockLossOf(run_, critical_->worker);
         if (!loss) return;
         const auto computeNs = static_cast<double>(critical_->parts[StepPart::Compute]);
-        add(Rule::GpuThrottled, static_cast<int64_t>(computeNs * loss->lostShare), leastShare,
-            nullptr);
+        Finding* found = add(Rule::GpuThrottled, static_cast<int64_t>(computeNs * loss->lostShare),
+                             leastShare, nullptr);
+        // The longest step may be one at full speed, and a summary does not tell when it was slow.
+        if (found != nullptr) found->atNs.reset();
     }
 
     void findPauses() {

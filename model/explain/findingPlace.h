@@ -18,7 +18,8 @@ struct FindingPlace {
 };
 
 /// Where a finding costs most: the longest piece of what it is mostly about within the compared
-/// steps, of odd steps within the longest. Fails if the trace is not that of the summary, which was
+/// steps, of odd steps within the longest; of a throttled GPU the longest time in which it ran
+/// slower for the reasons found. Fails if the trace is not that of the summary, which was
 /// made with the default selection. O(n log n) in the events of its worker; any thread.
 Result<FindingPlace> placeOf(const Trace& trace, const compare::RunSummary& run,
                              const Finding& finding);

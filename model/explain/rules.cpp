@@ -107,13 +107,14 @@ constexpr RuleFacts rules[]{
      "('throttle.reasons', 'clock.sm') ORDER BY s.timestamp"},
     {"idle_between_steps",
      "The GPU has no work for at least 3 % of the step between steps, as around evaluations and "
-     "checkpoints.",
+     "checkpoints, or where code is loaded at first use.",
      "Do it less often or beside the training: checkpoints on another thread or process, "
-     "evaluation on other GPUs, its data loaded before.",
+     "evaluation on other GPUs, its data loaded before. Code that is loaded at first use "
+     "(cuLibraryLoadData) belongs into a warm-up before the steps.",
      ""},
     {"gpu_idle",
-     "The GPU has no work for at least 10 % of the step, for causes that are each too small for a "
-     "rule of their own.",
+     "The GPU has no work for at least 10 % of the step, for known causes that are each too small "
+     "for a rule of their own.",
      "No one cause stands out: a larger batch, fewer and larger pieces of work, or CUDA graphs.",
      "SELECT deviceId, start, idle_ns FROM (SELECT deviceId, start, start - max(\"end\") OVER "
      "(PARTITION BY deviceId ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS "

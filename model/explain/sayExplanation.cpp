@@ -288,11 +288,14 @@ class Words {
 
     std::string pauses(const Finding& finding, const std::string& time) const {
         const StepPauses& all = worker(finding.worker).pauses;
+        const std::string longest = timeText(static_cast<double>(all.longestNs));
+        if (all.count == 1)
+            return fmt::format("The GPU has no work for {} between steps, in one pause of {}.",
+                               time, longest);
         return fmt::format(
-            "The GPU has no work for {} between steps, in {} pause{} that belong{} to none; that "
-            "with most of it takes {}.",
-            time, all.count, all.count == 1 ? "" : "s", all.count == 1 ? "s" : "",
-            timeText(static_cast<double>(all.longestNs)));
+            "The GPU has no work for {} between steps, in {} pauses that belong to none; that with "
+            "most of it takes {}.",
+            time, all.count, longest);
     }
 
     /// "rank 2, GPU 2: every third step takes 13.900 ms longer ...".

@@ -125,6 +125,31 @@ class TestExplainConditions : public QObject {
         QVERIFY(findingOf(explainedClocks(reasons, clock, 1'980), Rule::GpuThrottled) == nullptr);
     }
 
+    /// The longest step runs at full speed.
+    void aHotGpuIsShownWhereItIsHot() {
+        Program program;
+        program.addSteps();
+        std::vector<double> clocks(Program::steps, 1980.0 * mhz), reasons(Program::steps, 0);
+        for (const size_t step : {3, 8, 9, 10, 11, 15}) {
+            clocks[step] = 990.0 * mhz;
+            reasons[step] = hardwareThermal;
+        }
+        // Held, yet as fast as ever.
+        reasons[12] = hardwareThermal;
+        program.addCounter("clock.sm", CounterUnit::Hertz, 0, clocks);
+        program.addCounter("throttle.reasons", CounterUnit::Flags, 0, reasons);
+        const TracePtr trace = program.finish();
+        const Result<RunSummary> summary = summarizeRun(*trace);
+        QVERIFY(summary);
+        const Explanation explanation = explain::explain(*summary);
+        const Finding* found = findingOf(explanation, Rule::GpuThrottled);
+        QVERIFY(found != nullptr);
+        QVERIFY(!found->atNs);
+        const Result<FindingPlace> place = placeOf(*trace, *summary, *found);
+        QVERIFY(place);
+        QCOMPARE(place->range, (TimeRange{80 * ms, 120 * ms}));
+    }
+
     void aPowerCapThatSlowsIsSaidToBeUsual() {
         const Explanation capped = explainedClocks(powerCap, 1'584, 1'980);
         const Finding* found = findingOf(capped, Rule::GpuThrottled);
@@ -347,6 +372,9 @@ class TestExplainConditions : public QObject {
         QVERIFY(has(finding.sql, "LIKE 'step %'"));
         const Result<FindingPlace> place = placeOf(*Program().finish(), made.run(), finding);
         QVERIFY(place && place->range == (TimeRange{5'000 * ms, 5'080 * ms}));
+        made.run().workers[0].pauses.count = 1;
+        const std::string one = explain::explain(made.run()).findings.front().sentence;
+        QVERIFY2(has(one, "between steps, in one pause of 80.00 ms."), one.c_str());
         made.run().workers[0].pauses.idleNs = 10 * ms;
         QVERIFY(rulesOf(made).empty());
     }
