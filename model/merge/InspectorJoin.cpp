@@ -7,6 +7,8 @@
 #include <cstdlib>
 
 #include "model/build/PartPlacement.h"
+#include "model/load/inspector/noteInspector.h"
+#include "model/merge/fileNotes.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/knowsOnlyNccl.h"
@@ -65,12 +67,18 @@ bool isNcclKernel(const Trace& trace, uint32_t row) {
 
 }  // namespace
 
-InspectorJoin::InspectorJoin(const Trace& trace)
+InspectorJoin::InspectorJoin(const Trace& trace, const std::string& name)
     : trace_(trace), builder_(std::make_shared<LargeMemory>()) {
     // A trace that there is fits in one.
     (void)builder_.addTrace(trace, asItIs(trace));
     builder_.description() = static_cast<const TraceDescription&>(trace);
+    for (HealthNote& note : builder_.description().health) note = ofFile(std::move(note), name);
     giver_.emplace(builder_);
+}
+
+int64_t InspectorJoin::shiftOf(const Trace& log) const {
+    const bool areTimesKnown = isStartKnown(log) && isStartKnown(trace_);
+    return areTimesKnown ? log.startUtcNs - trace_.startUtcNs : 0;
 }
 
 std::vector<SeenOperation> InspectorJoin::operationsOf(const Trace& log, uint32_t process,
@@ -209,13 +217,15 @@ uint32_t InspectorJoin::gpuOf(uint32_t process) {
     return builder_.gpu(id);
 }
 
-void InspectorJoin::give(uint32_t process, const std::vector<SeenOperation>& seen,
-                         bool hasKernels) {
+void InspectorJoin::give(uint32_t process, const std::vector<SeenOperation>& seen, bool hasKernels,
+                         TakenOperations& taken) {
     std::map<std::pair<uint64_t, int32_t>, std::vector<SeenOperation>> ofRanks;
     int64_t kernels = 0;
     for (const SeenOperation& one : seen) {
         ofRanks[{one.row.communicator, one.row.facts.rank}].push_back(one);
         kernels += hasKernels && one.kernel ? 1 : 0;
+        taken.atWriting += one.isAtWriting ? 1 : 0;
+        taken.withoutKernel += one.kernel ? 0 : 1;
     }
     const uint32_t gpu = kernels > 0 ? gpuOf(process) : noIndex;
     for (auto& [whose, all] : ofRanks) {
@@ -224,14 +234,17 @@ void InspectorJoin::give(uint32_t process, const std::vector<SeenOperation>& see
         });
         giver_->give(trace_.processes[process].globalPid, gpu, all);
     }
+    taken.kernels += kernels;
     added_[kinds::Nvtx::plural] += static_cast<int64_t>(seen.size());
     added_[kinds::Kernel::plural] += kernels;
     added_[kinds::Api::plural] += kernels;
 }
 
-void InspectorJoin::add(const Trace& log, uint32_t ofLog, uint32_t process) {
+void InspectorJoin::add(const NamedLog& named, uint32_t ofLog, uint32_t process,
+                        TakenOperations& taken) {
+    const Trace& log = named.trace;
     const bool areTimesKnown = isStartKnown(log) && isStartKnown(trace_);
-    const int64_t shiftNs = areTimesKnown ? log.startUtcNs - trace_.startUtcNs : 0;
+    const int64_t shiftNs = shiftOf(log);
     std::vector<SeenOperation> seen = operationsOf(log, ofLog, shiftNs);
     const std::vector<uint32_t> calls = callsOf(process);
     Moments kernels;
@@ -256,22 +269,23 @@ void InspectorJoin::add(const Trace& log, uint32_t ofLog, uint32_t process) {
             trace_.title);
     } else if (!kernels.empty()) {
         found = findKernels(kernels, seen, process);
-        give(process, seen, false);
+        give(process, seen, false, taken);
         sentence = fmt::format(
             "Of {} operations in the log of NCCL Inspector the kernels of {} were found in {}; of "
             "the others only the call is shown.",
             formatCount(static_cast<int64_t>(seen.size())),
             formatCount(static_cast<int64_t>(found)), trace_.title);
     } else {
-        give(process, seen, true);
+        give(process, seen, true, taken);
         sentence = fmt::format("{} operations of NCCL are from the log of NCCL Inspector.",
                                formatCount(static_cast<int64_t>(seen.size())));
     }
     const auto count = static_cast<int64_t>(seen.size() - found);
     const bool isShort = count > 0;
-    builder_.note({isShort ? Severity::Warning : Severity::Info, HealthCode::NotShown,
-                   std::move(sentence), trace_.processes[process].globalPid, std::nullopt,
-                   isShort ? std::optional(count) : std::nullopt});
+    builder_.note(ofFile({isShort ? Severity::Warning : Severity::Info, HealthCode::NotShown,
+                          std::move(sentence), trace_.processes[process].globalPid, std::nullopt,
+                          isShort ? std::optional(count) : std::nullopt},
+                         named.name));
     Process& to = builder_.processes()[builder_.process(trace_.processes[process].globalPid)];
     if (!to.rank) to.rank = log.processes[ofLog].rank;
     if (!to.worldSize) to.worldSize = log.processes[ofLog].worldSize;
@@ -285,15 +299,33 @@ void InspectorJoin::add(const Trace& log, uint32_t ofLog, uint32_t process) {
         };
         if (std::ranges::none_of(whole.facts.others, isSame)) whole.facts.others.push_back(each);
     }
-    for (HealthNote note : log.health) {
+    for (const HealthNote& note : log.health)
+        if (note.globalPid == log.processes[ofLog].globalPid)
+            addNote(note, named, trace_.processes[process].globalPid);
+}
+
+void InspectorJoin::addNote(HealthNote note, const NamedLog& log,
+                            std::optional<int64_t> globalPid) {
+    if (isFoundAnew(note.code)) return;
+    note.globalPid = globalPid;
+    if (note.timeNs) note.timeNs = saturatingSum(*note.timeNs, shiftOf(log.trace));
+    builder_.note(ofFile(std::move(note), log.name));
+}
+
+void InspectorJoin::addNotes(const NamedLog& log, const TakenOperations& taken) {
+    const auto isAll = taken.kernels == static_cast<int64_t>(log.trace.nccl.size());
+    for (const HealthNote& note : log.trace.health) {
+        if (note.globalPid) continue;
         // What the log does not know of GPUs the trace does.
         if (note.sentence == knowsOnlyNcclSentence) continue;
-        if (note.globalPid && *note.globalPid != log.processes[ofLog].globalPid) continue;
-        if (note.globalPid) note.globalPid = trace_.processes[process].globalPid;
-        if (note.timeNs) note.timeNs = saturatingSum(*note.timeNs, shiftNs);
-        if (std::ranges::find(whole.health, note) == whole.health.end())
-            builder_.note(std::move(note));
+        // How exact times and durations are concerns only those that the trace has of the log.
+        // Which durations the CPU measured is not known of each.
+        if (note.code == HealthCode::CoarseTimes && !(note.severity == Severity::Info && isAll))
+            continue;
+        addNote(note, log, {});
     }
+    for (const HealthNote& note : coarseTimes(taken.atWriting, 0, taken.withoutKernel))
+        addNote(note, log, {});
 }
 
 TracePtr InspectorJoin::finish(unsigned threads, const std::stop_token& stop) {

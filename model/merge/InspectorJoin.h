@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -14,14 +15,32 @@
 
 namespace lanescope {
 
+/// A log of NCCL Inspector, and what people call its file.
+struct NamedLog {
+    const Trace& trace;
+    const std::string& name;
+};
+
+/// Operations of a log that are in a trace by the log alone.
+struct TakenOperations {
+    int64_t kernels = 0;        ///< That have a kernel by the log, too.
+    int64_t atWriting = 0;      ///< Whose times are made of when they were written down.
+    int64_t withoutKernel = 0;  ///< Of whose kernel the log knows nothing.
+};
+
 /// A trace while what logs of NCCL Inspector say beside it is put into it.
 class InspectorJoin {
   public:
-    /// The trace stays as long as this.
-    explicit InspectorJoin(const Trace& trace);
+    /// The trace stays as long as this. Its notes say from now on that they are of the file of that
+    /// name.
+    InspectorJoin(const Trace& trace, const std::string& name);
 
-    /// Takes what a log says of one of its processes, which is that process of the trace.
-    void add(const Trace& log, uint32_t ofLog, uint32_t process);
+    /// Takes what a log says of one of its processes, which is that process of the trace, and
+    /// counts what is of the log alone.
+    void add(const NamedLog& log, uint32_t ofLog, uint32_t process, TakenOperations& taken);
+    /// Takes what the log's health says of the log as a whole, and of those of its operations that
+    /// were taken; what it says of a process `add` takes.
+    void addNotes(const NamedLog& log, const TakenOperations& taken);
     /// The trace with all of it; null once `stop` is requested.
     TracePtr finish(unsigned threads, const std::stop_token& stop);
 
@@ -30,6 +49,9 @@ class InspectorJoin {
     using Moments = std::vector<std::pair<int64_t, uint32_t>>;
     using Key = std::tuple<uint64_t, StringIndex, int64_t>;
 
+    /// From times of the log to those of the trace; 0 if one does not say when it began.
+    int64_t shiftOf(const Trace& log) const;
+    void addNote(HealthNote note, const NamedLog& log, std::optional<int64_t> globalPid);
     std::vector<SeenOperation> operationsOf(const Trace& log, uint32_t process, int64_t shiftNs);
     std::vector<uint32_t> callsOf(uint32_t process) const;
     /// How many operations were found.
@@ -39,7 +61,8 @@ class InspectorJoin {
     /// Each with the call that launched its kernel, where the trace has that.
     size_t findKernels(const Moments& kernels, std::vector<SeenOperation>& seen, uint32_t process);
     uint32_t gpuOf(uint32_t process);
-    void give(uint32_t process, const std::vector<SeenOperation>& seen, bool hasKernels);
+    void give(uint32_t process, const std::vector<SeenOperation>& seen, bool hasKernels,
+              TakenOperations& taken);
 
     const Trace& trace_;
     TraceBuilder builder_;

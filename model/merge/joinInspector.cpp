@@ -8,6 +8,7 @@
 
 #include "model/format/GlobalId.h"
 #include "model/merge/InspectorJoin.h"
+#include "model/merge/fileNotes.h"
 #include "model/trace/knowsOnlyNccl.h"
 
 namespace lanescope {
@@ -50,8 +51,10 @@ std::optional<ProcessPlace> sameProcess(std::span<const TracePtr> traces, const 
 std::vector<TracePtr> joinInspector(std::span<const TracePtr> traces, unsigned threads,
                                     const std::stop_token& stop) {
     std::vector<TracePtr> all(traces.begin(), traces.end());
+    const std::vector<std::string> names = shortNames(traces);
     std::map<size_t, InspectorJoin> joins;
-    for (TracePtr& log : all) {
+    for (size_t index = 0; index < all.size(); ++index) {
+        TracePtr& log = all[index];
         if (!knowsOnlyNccl(log->producer)) continue;
         std::vector<ProcessPlace> places;
         for (const Process& process : log->processes)
@@ -59,9 +62,15 @@ std::vector<TracePtr> joinInspector(std::span<const TracePtr> traces, unsigned t
                 places.push_back(*place);
         // Of logs that were put together, of which only some lie beside a trace, all stay apart.
         if (places.empty() || places.size() < log->processes.size()) continue;
+        const auto joinOf = [&](size_t trace) -> InspectorJoin& {
+            return joins.try_emplace(trace, *traces[trace], names[trace]).first->second;
+        };
+        TakenOperations taken;
         for (uint32_t process = 0; process < places.size(); ++process)
-            joins.try_emplace(places[process].trace, *traces[places[process].trace])
-                .first->second.add(*log, process, places[process].process);
+            joinOf(places[process].trace)
+                .add({*log, names[index]}, process, places[process].process, taken);
+        // Once, however many traces have a part of it.
+        joinOf(places.front().trace).addNotes({*log, names[index]}, taken);
         log = nullptr;
     }
     for (auto& [index, join] : joins) {

@@ -10,6 +10,7 @@
 #include "model/build/noteWhatIsMissing.h"
 #include "model/format/rankInName.h"
 #include "model/merge/alignClocks.h"
+#include "model/merge/fileNotes.h"
 #include "model/merge/joinInspector.h"
 #include "model/merge/placeParts.h"
 #include "model/values/formatValue.h"
@@ -22,12 +23,16 @@ std::string_view plural(ClockMethod method) {
     return method == ClockMethod::Steps ? "steps" : "collectives";
 }
 
+/// What the files of traces are called.
+using FileNames = std::map<const Trace*, std::string>;
+
 /// What stands beside the events of several traces, put together.
 class Descriptions {
   public:
+    /// `names` are those of the files whose notes do not say yet which file they are of.
     Descriptions(std::span<const TracePtr> traces, const PlacedParts& placed,
-                 const AlignedClocks& clocks, TraceBuilder& builder)
-        : traces_(traces), placed_(placed), clocks_(clocks), builder_(builder) {}
+                 const AlignedClocks& clocks, const FileNames& names, TraceBuilder& builder)
+        : traces_(traces), placed_(placed), clocks_(clocks), names_(names), builder_(builder) {}
 
     void write(const std::vector<PartPlacement>& placements) {
         describeRun();
@@ -110,9 +115,11 @@ class Descriptions {
                 break;
             }
         if (note.timeNs) note.timeNs = placement.clock.at(*note.timeNs);
+        if (const auto name = names_.find(&part); name != names_.end())
+            note = ofFile(std::move(note), name->second);
         const auto& notes = builder_.trace().health;
-        if (std::find(notes.begin(), notes.end(), note) == notes.end())
-            builder_.note(std::move(note));
+        const bool isSaid = std::find(notes.begin(), notes.end(), note) != notes.end();
+        if (!isSaid || !isOfEveryFile(note)) builder_.note(std::move(note));
     }
 
     void describeProcess(Process& process, const Trace& part, const AlignedClocks::Clock& clock) {
@@ -183,6 +190,7 @@ class Descriptions {
     std::span<const TracePtr> traces_;
     const PlacedParts& placed_;
     const AlignedClocks& clocks_;
+    const FileNames& names_;
     TraceBuilder& builder_;
     std::map<std::string, std::pair<int64_t, int64_t>> counts_;
 };
@@ -237,7 +245,12 @@ Result<TraceBuilder> mergeTraces(std::span<const TracePtr> all, const MergeOptio
                 "With {} the merged trace would be larger than a trace can be: merge fewer.",
                 traces[index]->path.string());
     builder.description().startUtcNs = clocks->startUtcNs;
-    Descriptions(traces, *placed, *clocks, builder).write(placements);
+    // What is joined of several files is none of these, and names them already.
+    FileNames names;
+    const std::vector<std::string> ofAll = shortNames(all);
+    for (size_t index = 0; index < all.size() && all.size() > 1; ++index)
+        names.emplace(all[index].get(), ofAll[index]);
+    Descriptions(traces, *placed, *clocks, names, builder).write(placements);
     if (!builder.finish(options.threads, stop)) return fail("Merging was cancelled.");
     return builder;
 }

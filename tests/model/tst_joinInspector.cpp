@@ -98,6 +98,8 @@ class tst_joinInspector : public QObject {
     void threadsAndStreamsOfTheTraceAreNotTaken();
     void aBeginningBeyondAllTimesIsNone();
     void whatALogSaysOfItselfIsSaidOnce();
+    void timesAreSpokenOfWhereTheyAreTaken();
+    void aLogOfTwoTracesIsSpokenOfOnce();
 };
 
 void tst_joinInspector::operationsSayWhatCallsLack_data() {
@@ -247,6 +249,55 @@ void tst_joinInspector::whatALogSaysOfItselfIsSaidOnce() {
                  whole.health,
                  [](const HealthNote& note) { return note.code == HealthCode::CoarseTimes; }),
              std::ptrdiff_t{1});
+}
+
+void tst_joinInspector::timesAreSpokenOfWhereTheyAreTaken() {
+    // The trace has its own times of the calls, whether they were found or not.
+    for (const Has has : {Has::Calls, Has::NumberedCalls}) {
+        const TracePtr trace = merged(has, false);
+        QVERIFY(trace);
+        QVERIFY(!hasNote(*trace, "are those of the writing"));
+        for (const HealthNote& note : trace->health) QVERIFY(note.code != HealthCode::CoarseTimes);
+    }
+    const TracePtr kernels = merged(Has::Kernels, false);
+    QVERIFY(kernels);
+    QVERIFY(hasNote(*kernels, "The times of 6 NCCL operations are those of the writing"));
+    const TracePtr both = merged(Has::Nothing, false);
+    QVERIFY(both);
+    QVERIFY(hasNote(*both, ".log: The times of 6 NCCL operations are those of the writing"));
+}
+
+/// A log of two processes, of which one trace has the calls of the one, and another nothing of the
+/// other.
+void tst_joinInspector::aLogOfTwoTracesIsSpokenOfOnce() {
+    uint32_t pid = 0;
+    const Result<TracePtr> calls = loadTrace(trace(Has::NumberedCalls, pid));
+    QVERIFY(calls);
+    SimulatedTrace sim;
+    sim.processes()[0].pid = 1;
+    const uint32_t other = sim.addProcess(pid + 1, "python3");
+    sim.description().facts.host = "node-1";
+    sim.description().startUtcNs = (dayUs - 1'000'000) * us;
+    sim.launch(sim.addThread(other, 7, "main"), sim.addStream(other, sim.addGpu(), 7), "gemm", 0,
+               100 * us, 200 * us);
+    const Rank first{.rank = 0, .pid = int(pid)}, second{.rank = 1, .pid = int(pid) + 1};
+    const fs::path path = folder_ / "two.log";
+    std::ofstream(path) << lineOf(first, {.number = 0}) << lineOf(first, {.number = 1})
+                        << lineOf(second, {.number = 0})
+                        << line(context(second, dayUs + 900), stats(3, 0, 7, 0));
+    const Result<TracePtr> log = loadTrace(path);
+    QVERIFY(log);
+    const std::vector<TracePtr> traces{*calls, sim.finish("other.sqlite"), *log};
+    const std::vector<TracePtr> joined = joinInspector(traces, 1, {});
+    QCOMPARE(joined.size(), size_t{2});
+    int64_t lost = 0, atWriting = 0;
+    for (const TracePtr& each : joined)
+        for (const HealthNote& note : each->health) {
+            if (note.code == HealthCode::EventsDropped) lost += note.count.value_or(0);
+            if (note.code == HealthCode::CoarseTimes) atWriting += note.count.value_or(0);
+        }
+    QCOMPARE(lost, int64_t{7});
+    QCOMPARE(atWriting, int64_t{1});
 }
 
 LANESCOPE_TEST(tst_joinInspector, NoApplication)

@@ -35,44 +35,41 @@ class Notes {
     TraceBuilder& builder_;
 };
 
-void noteTimes(const InspectorFile& file, Notes& notes) {
-    const auto count = [&file](auto is) {
-        return static_cast<int64_t>(
-            std::count_if(file.operations.begin(), file.operations.end(), is));
-    };
-    const int64_t atWriting = count([](const auto& one) { return one.isAtWriting; });
-    if (atWriting > 0)
-        notes.add(
-            Severity::Warning, HealthCode::CoarseTimes,
-            fmt::format("The times of {} NCCL operations are those of the writing, not of the "
-                        "operation: each ends where it was written down or earlier. How long they "
-                        "took is right, and nothing is said of who was late. With "
-                        "NCCL_INSPECTOR_DUMP_VERBOSE=1 the program writes when they ran.",
-                        formatCount(atWriting)),
-            atWriting);
-    const int64_t cpuTimed = file.timings[static_cast<size_t>(InspectorTiming::KernelCpu)];
-    if (cpuTimed > 0)
-        notes.add(Severity::Info, HealthCode::CoarseTimes,
-                  fmt::format("{} NCCL operations took as long as the CPU saw their kernels run, "
-                              "which is longer than they did.",
-                              formatCount(cpuTimed)),
-                  cpuTimed);
-    const int64_t callTimed = file.timings[static_cast<size_t>(InspectorTiming::CollectiveCpu)];
-    if (callTimed > 0)
-        notes.add(Severity::Warning, HealthCode::CoarseTimes,
-                  fmt::format("Of {} NCCL operations only the call was measured: nothing is known "
-                              "of their work on the GPU.",
-                              formatCount(callTimed)),
-                  callTimed);
-    if (!file.operations.empty())
-        notes.add(Severity::Warning, HealthCode::NotShown, std::string(knowsOnlyNcclSentence));
-}
-
 }  // namespace
+
+std::vector<HealthNote> coarseTimes(int64_t atWriting, int64_t cpuTimed, int64_t callTimed) {
+    std::vector<HealthNote> notes;
+    const auto add = [&notes](Severity severity, int64_t count, std::string_view format) {
+        if (count > 0)
+            notes.push_back({severity, HealthCode::CoarseTimes,
+                             fmt::format(fmt::runtime(format), formatCount(count)), std::nullopt,
+                             std::nullopt, count});
+    };
+    add(Severity::Warning, atWriting,
+        "The times of {} NCCL operations are those of the writing, not of the operation: each ends "
+        "where it was written down or earlier. How long they took is right, and nothing is said of "
+        "who was late. With NCCL_INSPECTOR_DUMP_VERBOSE=1 the program writes when they ran.");
+    add(Severity::Info, cpuTimed,
+        "{} NCCL operations took as long as the CPU saw their kernels run, which is longer than "
+        "they did.");
+    add(Severity::Warning, callTimed,
+        "Of {} NCCL operations only the call was measured: nothing is known of their work on the "
+        "GPU.");
+    return notes;
+}
 
 void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
     Notes notes(builder);
-    noteTimes(file, notes);
+    const auto timedBy = [&file](InspectorTiming timing) {
+        return file.timings[static_cast<size_t>(timing)];
+    };
+    const auto atWriting = std::count_if(file.operations.begin(), file.operations.end(),
+                                         [](const auto& one) { return one.isAtWriting; });
+    for (HealthNote& note : coarseTimes(atWriting, timedBy(InspectorTiming::KernelCpu),
+                                        timedBy(InspectorTiming::CollectiveCpu)))
+        builder.note(std::move(note));
+    if (!file.operations.empty())
+        notes.add(Severity::Warning, HealthCode::NotShown, std::string(knowsOnlyNcclSentence));
     if (const int64_t lost = file.droppedCollectives + file.droppedMessages; lost > 0)
         notes.add(
             Severity::Warning, HealthCode::EventsDropped,
