@@ -10,11 +10,11 @@
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
+#include "app/cli/mergeOptions.h"
 #include "app/help/takes.h"
 #include "model/export/traceFile.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
-#include "model/merge/rankFiles.h"
 
 namespace lanescope::cli {
 
@@ -68,7 +68,7 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
 
 /// One that cannot be imported keeps no other from it.
 Result<void> runImport(const ImportOptions& options) {
-    const auto files = filesMeantBy(options.files);
+    const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
     if (!options.output.empty() && files->size() != 1)
         return fail("{} files cannot all become {}: choose a folder by --into.", files->size(),

@@ -9,7 +9,6 @@
 #include "app/cli/mergeOptions.h"
 #include "app/help/takes.h"
 #include "model/merge/mergeFiles.h"
-#include "model/merge/rankFiles.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::cli {
@@ -23,7 +22,7 @@ struct MergeCommandOptions {
 };
 
 Result<std::vector<HealthNote>> runMerge(const MergeCommandOptions& options) {
-    const auto files = filesMeantBy(options.files);
+    const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
     ProgressLine line;
     return mergeFiles(*files, options.output, options.merge.options(),

@@ -11,7 +11,6 @@
 
 #include "app/cli/Command.h"
 #include "app/cli/mergeOptions.h"
-#include "model/merge/rankFiles.h"
 #include "model/system/process.h"
 
 namespace lanescope::cli {
@@ -35,7 +34,7 @@ Result<std::vector<std::string>> toOpen(const ViewOptions& options) {
             return std::filesystem::is_directory(file, ignored);
         });
     if (!options.isMerged && !isFolder) return options.files;
-    const auto files = filesMeantBy(options.files);
+    const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
     if (files->size() == 1) return std::vector{files->front().string()};
     const Result<std::filesystem::path> merged = mergeToLookAt(*files, options.merge);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/mergeOptions.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
+#include "app/cli/Command.h"
 #include "app/cli/ProgressLine.h"
 #include "app/help/takes.h"
 #include "model/merge/mergeFiles.h"
+#include "model/merge/rankFiles.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope::cli {
 
@@ -16,6 +21,17 @@ MergeOptions MergeWords::options() const {
     for (const ClockMethod each : methods)
         if (identifier(each) == method) options.method = each;
     return options;
+}
+
+Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::string>& words) {
+    std::vector<std::filesystem::path> twins;
+    auto files = filesMeantBy(words, &twins);
+    for (const std::filesystem::path& twin : twins)
+        reportWarning(
+            printable(fmt::format("{} is left out: it is there unpacked, too. Name it by "
+                                  "itself to have both.",
+                                  twin.string())));
+    return files;
 }
 
 void addAlign(CLI::App& command, MergeWords& words) {

@@ -19,6 +19,9 @@ struct MergeWords {
     MergeOptions options() const;
 };
 
+/// `filesMeantBy`; packed files that are left out are said on stderr.
+Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::string>& words);
+
 /// Adds `--align`.
 void addAlign(CLI::App& command, MergeWords& words);
 

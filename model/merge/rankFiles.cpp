@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -68,6 +69,18 @@ Result<std::vector<fs::path>> filesIn(const fs::path& folder,
     return files;
 }
 
+/// Takes out of `files`, which are of one folder, those packed ones that are there unpacked, too.
+std::vector<fs::path> takeTwins(std::vector<fs::path>& files) {
+    const std::set<fs::path> all(files.begin(), files.end());
+    const auto isTwin = [&all](const fs::path& file) {
+        return file.extension() == ".gz" && all.contains(fs::path(file).replace_extension());
+    };
+    std::vector<fs::path> twins;
+    std::copy_if(files.begin(), files.end(), std::back_inserter(twins), isTwin);
+    std::erase_if(files, isTwin);
+    return twins;
+}
+
 std::vector<std::string> namesOfTraces() {
     std::istringstream words(formatPatterns());
     std::vector<std::string> patterns;
@@ -77,7 +90,8 @@ std::vector<std::string> namesOfTraces() {
 
 }  // namespace
 
-Result<std::vector<fs::path>> filesMeantBy(std::span<const std::string> words) {
+Result<std::vector<fs::path>> filesMeantBy(std::span<const std::string> words,
+                                           std::vector<fs::path>* twins) {
     std::vector<fs::path> files;
     std::set<fs::path> seen;
     for (const std::string& word : words) {
@@ -85,14 +99,18 @@ Result<std::vector<fs::path>> filesMeantBy(std::span<const std::string> words) {
         std::error_code error;
         Result<std::vector<fs::path>> meant = std::vector{path};
         const bool isPattern = word.find_first_of("*?") != std::string::npos;
+        const bool isFile =
+            !fs::is_directory(path, error) && (fs::exists(path, error) || !isPattern);
         if (fs::is_directory(path, error))
             meant = filesIn(path, namesOfTraces());
-        else if (!fs::exists(path, error) && isPattern)
+        else if (!isFile)
             meant = filesIn(path.has_parent_path() ? path.parent_path() : fs::path("."),
                             {path.filename().string()});
         if (!meant) return meant;
         if (meant->empty() && isPattern) return fail("No file is called like {}.", word);
         if (meant->empty()) return fail("{} holds no traces.", word);
+        const std::vector<fs::path> packed = isFile ? std::vector<fs::path>{} : takeTwins(*meant);
+        if (twins) twins->insert(twins->end(), packed.begin(), packed.end());
         for (fs::path& file : *meant)
             if (seen.insert(fs::weakly_canonical(file, error)).second)
                 files.push_back(std::move(file));

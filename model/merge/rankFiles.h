@@ -13,8 +13,11 @@ namespace lanescope {
 
 /// The trace files that somebody means by these words, in their order and each once: a file itself;
 /// of a folder all files in it that are called as traces are, by name; of a word with '*' or '?'
-/// that is no file, the files that its last part fits. Fails if a word means no file.
-Result<std::vector<std::filesystem::path>> filesMeantBy(std::span<const std::string> words);
+/// that is no file, the files that its last part fits. Of a folder or such a word a packed file
+/// (`x.json.gz`) beside the same one unpacked (`x.json`) is not meant, and is added to `twins` if
+/// there is one. Fails if a word means no file.
+Result<std::vector<std::filesystem::path>> filesMeantBy(
+    std::span<const std::string> words, std::vector<std::filesystem::path>* twins = nullptr);
 
 /// Whether the traces seem to be ranks of one job: each has ranks, none of them in two, their jobs
 /// are as large, and they were recorded at about the same time, as far as they say.

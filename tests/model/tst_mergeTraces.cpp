@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <random>
+#include <set>
 
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
@@ -11,8 +13,10 @@
 #include "model/merge/rankFiles.h"
 #include "model/summary/reports.h"
 #include "model/trace/kinds/CpuState.h"
+#include "model/trace/knowsOnlyNccl.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/inspectorLog.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
 
@@ -116,7 +120,10 @@ class tst_mergeTraces : public QObject {
     void gpusAreTheSameWhereTheirUuidsAre();
     void aMergedFileIsATraceLikeAnyOther();
     void filesOfSeveralToolsBecomeOne();
+    void equalLossesOfSeveralFilesAreAllSaid();
+    void damagedProfilesEachSayTheirRows();
     void aFolderAndAPatternMeanTheirTraces();
+    void packedTwinsAreLeftOut();
     void ranksOfOneJobAreKnown();
     void whatIsLookedAtIsKept();
     void statesOfThreadsAreKept();
@@ -290,6 +297,95 @@ void tst_mergeTraces::filesOfSeveralToolsBecomeOne() {
     QCOMPARE((*whole)->processes[1].rank, std::optional<int>(1));
     QVERIFY((*whole)->producer.find("torch.profiler") != std::string::npos);
     QVERIFY(rangeCalled(**whole, "aten::mm") != noIndex);
+}
+
+void tst_mergeTraces::equalLossesOfSeveralFilesAreAllSaid() {
+    std::vector<fs::path> files;
+    for (const char* folder : {"x", "y"}) {
+        const int rank = *folder == 'x' ? 0 : 1;
+        const inspectorLog::Rank of{.rank = rank, .ranks = 2, .pid = 300 + rank};
+        const fs::path file = folder_ / "lost" / folder / "node-1.log";
+        fs::create_directories(file.parent_path());
+        write(file, inspectorLog::lineOf(of, {.kernelUs = inspectorLog::dayUs}) +
+                        inspectorLog::line(inspectorLog::context(of, inspectorLog::dayUs + 900),
+                                           inspectorLog::stats(1, 0, 7, 0)));
+        files.push_back(file);
+    }
+    const fs::path output = folder_ / "lost.sqlite";
+    QVERIFY(mergeFiles(files, output));
+    const Result<TracePtr> whole = loadTrace(output);
+    QVERIFY(whole);
+    int64_t lost = 0;
+    std::set<std::string> names;
+    for (const HealthNote& note : (*whole)->health) {
+        if (note.code != HealthCode::EventsDropped) continue;
+        lost += note.count.value_or(0);
+        names.insert(note.sentence.substr(0, note.sentence.find(": ")));
+    }
+    QCOMPARE(lost, int64_t{14});
+    // Of files of one name the folder is said, too.
+    QVERIFY(names == (std::set<std::string>{"x/node-1.log", "y/node-1.log"}));
+    // What is so of every such file is said once.
+    QCOMPARE(std::ranges::count((*whole)->health, std::string(knowsOnlyNcclSentence),
+                                &HealthNote::sentence),
+             std::ptrdiff_t{1});
+}
+
+void tst_mergeTraces::damagedProfilesEachSayTheirRows() {
+    std::vector<fs::path> files;
+    for (const char* name : {"rank0.json", "rank1.json"}) {
+        std::vector<std::string> events = smallRun();
+        for (int each = 0; each < 3; ++each)
+            events.push_back(R"({"ph": "E", "pid": 9, "tid": 9, "ts": 5})");
+        files.push_back(folder_ / "bad" / name);
+        fs::create_directories(files.back().parent_path());
+        write(files.back(),
+              traceOf(events, "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
+    }
+    const fs::path output = folder_ / "bad.sqlite";
+    QVERIFY(mergeFiles(files, output));
+    const Result<TracePtr> whole = loadTrace(output);
+    QVERIFY(whole);
+    int64_t rows = 0;
+    size_t named = 0;
+    for (const HealthNote& note : (*whole)->health) {
+        if (note.code != HealthCode::RowsLeftOut) continue;
+        rows += note.count.value_or(0);
+        named += note.sentence.starts_with("rank0.json: ") ? 1 : 0;
+        named += note.sentence.starts_with("rank1.json: ") ? 1 : 0;
+    }
+    QCOMPARE(rows, int64_t{6});
+    QCOMPARE(named, size_t{2});
+}
+
+void tst_mergeTraces::packedTwinsAreLeftOut() {
+    const fs::path folder = folder_ / "twins";
+    fs::create_directories(folder);
+    for (const char* name :
+         {"a.json", "a.json.gz", "b-pid1.log.gz", "node-1-pid7.log", "node-1-pid7.log.gz"})
+        write(folder / name, "x");
+    const auto names = [](const std::vector<fs::path>& files) {
+        QStringList list;
+        for (const fs::path& file : files) list << QString::fromStdString(file.filename());
+        return list;
+    };
+    std::vector<fs::path> twins;
+    const auto all = filesMeantBy(std::vector{folder.string()}, &twins);
+    QVERIFY(all);
+    QCOMPARE(names(*all), (QStringList{"a.json", "b-pid1.log.gz", "node-1-pid7.log"}));
+    QCOMPARE(names(twins), (QStringList{"a.json.gz", "node-1-pid7.log.gz"}));
+    const auto fitting = filesMeantBy(std::vector{(folder / "a*").string()});
+    QVERIFY(fitting);
+    QCOMPARE(names(*fitting), QStringList{"a.json"});
+    // Who names one means it, and once.
+    twins.clear();
+    const auto named =
+        filesMeantBy(std::vector{(folder / "a.json").string(), (folder / "a.json.gz").string(),
+                                 (folder / "a.json").string()},
+                     &twins);
+    QVERIFY(named);
+    QCOMPARE(names(*named), (QStringList{"a.json", "a.json.gz"}));
+    QVERIFY(twins.empty());
 }
 
 void tst_mergeTraces::aFolderAndAPatternMeanTheirTraces() {
