@@ -91,6 +91,10 @@ struct ClockState {
     uint64_t reasons = 0;   ///< Bits of `throttleReasons` that slow down; 0 where none did.
     int64_t ns = 0;         ///< Of the steps.
     int64_t smClockHz = 0;  ///< Mean of what was read meanwhile; 0 if nothing was.
+    /// The longest time of it in which the SMs ran no faster than that mean; 0 without reasons or
+    /// readings.
+    int64_t longestStartNs = 0;
+    int64_t longestNs = 0;
     bool operator==(const ClockState&) const = default;
 };
 

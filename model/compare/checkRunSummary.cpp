@@ -71,7 +71,8 @@ bool areConditionsGood(const WorkerSummary& worker) {
     for (const ClockState& each : worker.clocks) {
         const bool isInOrder = !before || each.reasons > *before;
         if (!isInOrder || (each.reasons & ~slowingReasons()) != 0 || !isTime(each.ns) ||
-            !isHz(each.smClockHz))
+            !isHz(each.smClockHz) || !isTime(each.longestNs) || each.longestNs > each.ns ||
+            each.longestStartNs < -longestNs || each.longestStartNs > longestNs)
             return false;
         before = each.reasons;
         knownNs += each.ns;

@@ -169,7 +169,8 @@ bool readClocks(const Database& database, RunSummary& summary) {
         WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
         if (!worker) return false;
         worker->clocks.push_back({static_cast<uint64_t>(rows.number(t.reasons)), rows.number(t.ns),
-                                  rows.number(t.smClockHz)});
+                                  rows.number(t.smClockHz), rows.number(t.longestStartNs),
+                                  rows.number(t.longestNs)});
     }
     return rows.isGood();
 }

@@ -62,6 +62,27 @@ struct Mean {
     double weighted = 0, weights = 0;
 };
 
+/// Where such reasons held the clocks down for longest, without what ran faster than their mean.
+void findLongest(const CounterSeries& reasons, const CounterSeries& clock,
+                 std::span<const TimeRange> steps, ClockState& state) {
+    // Clocks jitter, and one reading a little above the mean ends nothing.
+    const double mostAtThatMean = 1.01 * static_cast<double>(state.smClockHz);
+    TimeRange current;
+    for (const TimeRange& step : steps)
+        forEachValueIn(reasons, step, [&](uint32_t sample, TimeRange held) {
+            if (slowingIn(reasons.value(sample)) != state.reasons) return;
+            forEachValueIn(clock, held, [&](uint32_t reading, TimeRange piece) {
+                const double hz = clock.value(reading);
+                if (!isClock(hz) || hz > mostAtThatMean) return;
+                if (piece.startNs != current.endNs) current.startNs = piece.startNs;
+                current.endNs = piece.endNs;
+                if (current.durationNs() <= state.longestNs) return;
+                state.longestStartNs = current.startNs;
+                state.longestNs = current.durationNs();
+            });
+        });
+}
+
 void addClocks(const CounterSeries& reasons, const CounterSeries* clock,
                std::span<const TimeRange> steps, WorkerSummary& worker) {
     std::map<uint64_t, Mean> means;
@@ -80,6 +101,10 @@ void addClocks(const CounterSeries& reasons, const CounterSeries* clock,
     for (const auto& [flags, mean] : means)
         worker.clocks.push_back(
             {flags, mean.ns, mean.weights > 0 ? std::llround(mean.weighted / mean.weights) : 0});
+    if (clock != nullptr)
+        for (ClockState& state : worker.clocks)
+            if (state.reasons != 0 && state.smClockHz > 0)
+                findLongest(reasons, *clock, steps, state);
 }
 
 /// Nothing where less than half of the steps is known.
@@ -110,26 +135,6 @@ void addConditions(const Trace& trace, uint32_t gpu, std::span<const TimeRange> 
         addClocks(*reasons, clock, steps, worker);
     if (const CounterSeries* heldBack = counterOf(trace, "cgroup.cpu.throttled", noIndex))
         worker.heldBackNs = heldBackIn(*heldBack, steps);
-}
-
-TimeRange longestHeldDown(const Trace& trace, uint32_t gpu, std::span<const TimeRange> steps,
-                          uint64_t reasons, double belowHz) {
-    const CounterSeries* held = counterOf(trace, "throttle.reasons", gpu);
-    const CounterSeries* clock = counterOf(trace, "clock.sm", gpu);
-    TimeRange longest, current;
-    if (held == nullptr || clock == nullptr) return longest;
-    for (const TimeRange& step : steps)
-        forEachValueIn(*held, step, [&](uint32_t sample, TimeRange piece) {
-            if ((slowingIn(held->value(sample)) & reasons) == 0) return;
-            forEachValueIn(*clock, piece, [&](uint32_t reading, TimeRange slow) {
-                const double hz = clock->value(reading);
-                if (!isClock(hz) || hz > belowHz) return;
-                if (slow.startNs != current.endNs) current.startNs = slow.startNs;
-                current.endNs = slow.endNs;
-                if (current.durationNs() > longest.durationNs()) longest = current;
-            });
-        });
-    return longest;
 }
 
 StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<GpuWork>& work) {

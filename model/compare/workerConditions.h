@@ -14,11 +14,6 @@ namespace lanescope::compare {
 void addConditions(const Trace& trace, uint32_t gpu, std::span<const TimeRange> steps,
                    WorkerSummary& worker);
 
-/// The longest time within such steps in which one of `reasons` held the clocks of a GPU down and
-/// its SMs ran below `belowHz`; empty without any. As `addConditions` in cost.
-TimeRange longestHeldDown(const Trace& trace, uint32_t gpu, std::span<const TimeRange> steps,
-                          uint64_t reasons, double belowHz);
-
 /// The time between steps, and in how much of it none of `work`, which is sorted by start, ran.
 /// O(work + steps).
 StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<GpuWork>& work);

@@ -96,7 +96,8 @@ void writeClocks(const Database& database, const RunSummary& summary, FirstError
     for (const WorkerSummary& worker : summary.workers) {
         for (const ClockState& each : worker.clocks)
             rows.insert(t.worker = index, t.reasons = static_cast<int64_t>(each.reasons),
-                        t.ns = each.ns, t.smClockHz = each.smClockHz);
+                        t.ns = each.ns, t.smClockHz = each.smClockHz,
+                        t.longestStartNs = each.longestStartNs, t.longestNs = each.longestNs);
         ++index;
     }
 }

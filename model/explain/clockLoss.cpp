@@ -75,6 +75,8 @@ std::optional<ClockLoss> clockLossOf(const RunSummary& run, uint32_t worker) {
         loss.reasons |= state.reasons;
         loss.heldShare += ratio(state.ns, wallNs);
         loss.lostShare += lost * ratio(state.ns, wallNs);
+        if (state.longestNs > loss.longest.durationNs())
+            loss.longest = {state.longestStartNs, state.longestStartNs + state.longestNs};
         mean.add(state);
     }
     loss.smClockHz = mean.hz();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/compare/RunSummary.h"
+#include "model/format/TimeRange.h"
 
 namespace lanescope::explain {
 
@@ -20,6 +21,8 @@ struct ClockLoss {
     /// Of the time of the steps, had they run at the higher of these two meanwhile: an estimate,
     /// and of work that is as much slower as the clock.
     double lostShare = 0;
+    /// The longest time in the steps in which the same reasons did; empty if not known.
+    TimeRange longest;
 
     /// What they are measured by.
     int64_t referenceHz() const { return highestHz > othersHz ? highestHz : othersHz; }

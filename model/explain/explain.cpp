@@ -315,8 +315,10 @@ class Explainer {
         const auto computeNs = static_cast<double>(critical_->parts[StepPart::Compute]);
         Finding* found = add(Rule::GpuThrottled, static_cast<int64_t>(computeNs * loss->lostShare),
                              leastShare, nullptr);
-        // The longest step may be one at full speed, and a summary does not tell when it was slow.
-        if (found != nullptr) found->atNs.reset();
+        if (found == nullptr) return;
+        // The longest step may be one at full speed.
+        found->atNs.reset();
+        if (!loss->longest.isEmpty()) found->atNs = loss->longest.startNs;
     }
 
     void findPauses() {

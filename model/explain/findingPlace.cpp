@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "model/compare/RunWorkers.h"
-#include "model/compare/workerConditions.h"
 #include "model/explain/clockLoss.h"
 
 namespace lanescope::explain {
@@ -36,18 +35,6 @@ EventRef eventAt(const LargeVector<GpuWork>& work, const WorkerTimeline::Piece& 
     return {};
 }
 
-/// Where the clocks that cost most are held down for longest; all steps if no reading says.
-TimeRange whereThrottled(const Trace& trace, const RunSummary& run, const Finding& finding,
-                         const WorkerSteps& worker) {
-    const std::vector<TimeRange> steps = rangesOf(worker);
-    TimeRange held;
-    if (const std::optional<ClockLoss> loss = clockLossOf(run, finding.worker))
-        held = longestHeldDown(trace, worker.gpu, steps, loss->reasons,
-                               static_cast<double>(loss->referenceHz()) * (1 - leastClockLoss));
-    return held.isEmpty() && !steps.empty() ? TimeRange{steps.front().startNs, steps.back().endNs}
-                                            : held;
-}
-
 }  // namespace
 
 Result<FindingPlace> placeOf(const Trace& trace, const RunSummary& run, const Finding& finding) {
@@ -59,6 +46,9 @@ Result<FindingPlace> placeOf(const Trace& trace, const RunSummary& run, const Fi
             pause.range = {pauses.longestStartNs, pauses.longestStartNs + pauses.longestNs};
         return pause;
     }
+    if (finding.rule == Rule::GpuThrottled)
+        if (const auto loss = clockLossOf(run, finding.worker); loss && !loss->longest.isEmpty())
+            return FindingPlace{loss->longest, loss->longest, {}};
     const Result<RunWorkers> workers = RunWorkers::of(trace);
     if (!workers) return fail(workers.error());
     const WorkerSteps* worker = workers->find(summary.pid, summary.gpuId);
@@ -66,10 +56,6 @@ Result<FindingPlace> placeOf(const Trace& trace, const RunSummary& run, const Fi
     place.step = place.range = namedStep(summary, finding);
     if (worker == nullptr)
         return fail("{} has no steps of {} any more; open it again.", trace.title, summary.label());
-    if (finding.rule == Rule::GpuThrottled) {
-        place.step = place.range = whereThrottled(trace, run, finding, *worker);
-        return place;
-    }
     const WorkerTimeline timeline = workers->timelineOf(*worker);
     const std::vector<TimeRange> steps =
         finding.rule == Rule::OddSteps || finding.rule == Rule::StepPattern

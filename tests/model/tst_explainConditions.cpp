@@ -144,7 +144,8 @@ class TestExplainConditions : public QObject {
         const Explanation explanation = explain::explain(*summary);
         const Finding* found = findingOf(explanation, Rule::GpuThrottled);
         QVERIFY(found != nullptr);
-        QVERIFY(!found->atNs);
+        QVERIFY(found->atNs);
+        QCOMPARE(*found->atNs, 80 * ms);
         const Result<FindingPlace> place = placeOf(*trace, *summary, *found);
         QVERIFY(place);
         QCOMPARE(place->range, (TimeRange{80 * ms, 120 * ms}));

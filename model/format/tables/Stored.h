@@ -68,6 +68,9 @@ struct StoredGpuClocks : TableOf<StoredGpuClocks> {
     Integer<"reasons"> reasons{this, "bits as of NVML that slow down; 0 for none"};
     Integer<"ns"> ns{this, "how long in the steps, ns"};
     Integer<"smClockHz"> smClockHz{this, "mean clock of the SMs meanwhile, Hz; 0 if unknown"};
+    Integer<"longestStartNs"> longestStartNs{
+        this, "of the longest time of it in which they ran no faster than that, ns"};
+    Integer<"longestNs"> longestNs{this, "how long that was, ns; 0 if unknown, or without reasons"};
 };
 inline constexpr StoredGpuClocks storedGpuClocks;
 
