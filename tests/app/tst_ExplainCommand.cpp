@@ -184,6 +184,7 @@ class TestExplainCommand : public QObject {
         const QJsonObject finding = explanation["findings"].toArray()[0].toObject();
         QVERIFY2(std::abs(finding["share"].toDouble() - 0.475) < 0.01,
                  qPrintable(finding["sentence"].toString()));
+        QCOMPARE(finding["atNs"].toInteger(), qint64(stepNs));
         const Outcome met = explained({path, "--fail-if", "gpu_throttled > 10%"});
         QCOMPARE(met.exitCode, 1);
         QVERIFY2(met.errors.contains("hardware thermal: it is too hot"), qPrintable(met.errors));

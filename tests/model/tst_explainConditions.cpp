@@ -225,10 +225,14 @@ class TestExplainConditions : public QObject {
         QVERIFY(explain::explain(*stored) == explain::explain(*made));
         QVERIFY(findingOf(explain::explain(*stored), Rule::GpuThrottled) != nullptr);
         // What no program writes is not taken.
-        for (const char* wrong : {"UPDATE LANESCOPE_STORED_GPU_CLOCKS SET ns = 1000000000000",
-                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET smClockHz = -1",
-                                  "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET reasons = 2",
-                                  "UPDATE LANESCOPE_STORED_WORKERS SET longestPauseNs = -1"}) {
+        for (const char* wrong :
+             {"UPDATE LANESCOPE_STORED_GPU_CLOCKS SET ns = 1000000000000",
+              "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET smClockHz = -1",
+              "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestNs = -1",
+              "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestNs = ns + 1",
+              "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET longestStartNs = -9223372036854775807",
+              "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET reasons = 2",
+              "UPDATE LANESCOPE_STORED_WORKERS SET longestPauseNs = -1"}) {
             QVERIFY(database->execute("BEGIN") && database->execute(wrong));
             QVERIFY2(!readRunSummary(*database), wrong);
             QVERIFY(database->execute("ROLLBACK").has_value());
