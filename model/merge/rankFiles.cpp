@@ -115,6 +115,11 @@ Result<std::vector<fs::path>> filesMeantBy(std::span<const std::string> words,
             if (seen.insert(fs::weakly_canonical(file, error)).second)
                 files.push_back(std::move(file));
     }
+    std::error_code error;
+    const auto isTaken = [&](const fs::path& twin) {
+        return seen.contains(fs::weakly_canonical(twin, error));
+    };
+    if (twins) std::erase_if(*twins, isTaken);
     return files;
 }
 

@@ -386,6 +386,8 @@ void tst_mergeTraces::packedTwinsAreLeftOut() {
     QVERIFY(named);
     QCOMPARE(names(*named), (QStringList{"a.json", "a.json.gz"}));
     QVERIFY(twins.empty());
+    QVERIFY(filesMeantBy(std::vector{folder.string(), (folder / "a.json.gz").string()}, &twins));
+    QCOMPARE(names(twins), QStringList{"node-1-pid7.log.gz"});
 }
 
 void tst_mergeTraces::aFolderAndAPatternMeanTheirTraces() {
