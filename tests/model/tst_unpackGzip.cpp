@@ -162,7 +162,8 @@ void tst_unpackGzip::saysWhatIsWrong_data() {
         "%1 is not a trace: what is compressed in it is neither a Lanescope trace, an SQLite "
         "export of Nsight Systems, a profile of nvprof, a JSON trace, such as torch.profiler "
         "writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's ROCm, an XPlane profile of "
-        "JAX or TensorFlow, a Perfetto trace nor a report of Nsight Systems.";
+        "JAX or TensorFlow, a Perfetto trace, a log of NCCL Inspector nor a report of Nsight "
+        "Systems.";
     row("cut in its header", packed_.substr(0, 5),
         "The compressed file %1 is cut short. Copy it again.");
     row("cut in the middle", packed_.substr(0, packed_.size() / 2),
