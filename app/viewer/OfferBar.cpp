@@ -2,25 +2,25 @@
 #include "app/viewer/OfferBar.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
 #include <QToolButton>
+
+#include "views/text/WrappedLabel.h"
 
 namespace lanescope::viewer {
 
 OfferBar::OfferBar(QWidget* parent)
     : QWidget(parent),
-      label_(new QLabel(this)),
+      label_(new views::WrappedLabel(this)),
       accept_(new QPushButton(this)),
       other_(new QPushButton(this)) {
-    label_->setTextFormat(Qt::PlainText);
     auto* close = new QToolButton(this);
     close->setText(QStringLiteral("✕"));
     close->setAutoRaise(true);
     close->setToolTip(tr("Not now"));
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(14, 4, 6, 4);
-    layout->addWidget(label_);
+    layout->addWidget(label_, 1);
     layout->addWidget(accept_);
     layout->addWidget(other_);
     layout->addStretch();
@@ -41,6 +41,8 @@ OfferBar::OfferBar(QWidget* parent)
 
 void OfferBar::offer(const QString& question, const QString& answer, const QString& other) {
     label_->setText(question);
+    // In a wide window the answers stand beside the question, in a narrow one it takes more lines.
+    label_->setMaximumWidth(label_->fontMetrics().horizontalAdvance(question) + 4);
     accept_->setText(answer);
     accept_->setVisible(!answer.isEmpty());
     other_->setText(other);

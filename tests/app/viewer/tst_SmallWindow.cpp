@@ -12,6 +12,7 @@
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"
+#include "app/viewer/OfferBar.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/StartPage.h"
@@ -203,6 +204,22 @@ class TestSmallWindow : public QObject {
         QVERIFY(bar.isVisible() && bar.edit().width() >= 160);
         QVERIFY(bar.geometry().right() < 700);
         QCOMPARE(shown.lack(), QString());
+    }
+
+    void aQuestionOfLongNamesTakesMoreLines() {
+        Shown shown({700, 480});
+        shown.window.tabs().showTrace(baseline_);
+        QVERIFY(shown.wait());
+        OfferBar& bar = shown.window.offerBar();
+        const QString name(50, QLatin1Char('x'));
+        bar.offer(QStringLiteral("Compare %1.json.gz with %1.json.gz?").arg(name),
+                  QStringLiteral("Compare"));
+        QTRY_COMPARE(shown.window.size(), QSize(700, 480));
+        QTRY_VERIFY(bar.height() > 2 * bar.fontMetrics().height());
+        QCOMPARE(shown.lack(), QString());
+        shown.window.resize(1366, 768);
+        QTRY_VERIFY(bar.height() < 3 * bar.fontMetrics().height());
+        bar.hide();
     }
 
     void theFirstFindingIsWholeInASmallWindow() {
