@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/load/json/FileNotes.h"
 #include "model/trace/knowsOnlyNccl.h"
 #include "model/values/formatTable.h"
 #include "model/values/formatValue.h"
@@ -13,14 +14,10 @@ namespace lanescope {
 
 namespace {
 
-class Notes {
+class Notes : public FileNotes {
   public:
-    explicit Notes(TraceBuilder& builder) : builder_(builder) {}
+    using FileNotes::FileNotes;
 
-    void add(Severity severity, HealthCode code, std::string sentence,
-             std::optional<int64_t> count = {}) {
-        builder_.note({severity, code, std::move(sentence), {}, {}, count});
-    }
     /// `format` takes how many there are and the line of the first.
     void left(const InspectorFile::Left& left, Severity severity, HealthCode code,
               std::string_view format) {
@@ -30,9 +27,6 @@ class Notes {
                             formatCount(left.firstLine)),
                 left.count);
     }
-
-  private:
-    TraceBuilder& builder_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "model/load/json/FileNotes.h"
 #include "model/load/json/describeJson.h"
 #include "model/values/formatTable.h"
 #include "model/values/formatValue.h"
@@ -9,24 +10,16 @@ namespace lanescope {
 
 namespace {
 
-/// Adds what the trace is to say of a file.
-class Notes {
+class Notes : public FileNotes {
   public:
-    explicit Notes(TraceBuilder& builder) : builder_(builder) {}
+    using FileNotes::FileNotes;
 
-    void add(Severity severity, HealthCode code, std::string sentence,
-             std::optional<int64_t> count = {}) {
-        builder_.note({severity, code, std::move(sentence), {}, {}, count});
-    }
     /// `rows` of what is in the file and not in the trace.
     void notShown(int64_t rows, std::string_view what) {
         if (rows > 0)
             add(Severity::Info, HealthCode::NotShown,
                 fmt::format("Not shown here: {} {}.", formatCount(rows), what), rows);
     }
-
-  private:
-    TraceBuilder& builder_;
 };
 
 void noteDamage(const JsonFile& file, const JsonDamage& damage, HealthCode code, Notes& notes) {
