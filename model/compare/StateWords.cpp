@@ -66,6 +66,11 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
     return text;
 }
 
+bool isByTurns(std::string_view name) {
+    const size_t at = name.rfind(whichDoes);
+    return at != std::string_view::npos && name.substr(at + whichDoes.size()).starts_with(byTurns);
+}
+
 std::optional<ThreadState> stateTold(std::string_view name) {
     const size_t at = name.rfind(whichDoes);
     if (at == std::string_view::npos) return std::nullopt;

@@ -30,6 +30,10 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
 /// or not one alone: of who by turns ran and waited.
 std::optional<ThreadState> stateTold(std::string_view name);
 
+/// Whether the name of a cause tells that the thread by turns ran and waited, so that which of both
+/// it did while the GPU had nothing to do is not known.
+bool isByTurns(std::string_view name);
+
 /// Whether the name of a cause tells that the thread wanted a core for most of the time and had
 /// none, but also ran.
 bool isStarvedByTurns(std::string_view name);

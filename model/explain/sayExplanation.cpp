@@ -27,6 +27,7 @@ constexpr double leastShareTold = 0.03;
 constexpr double mostlyComputing = 0.9;
 /// Of the time in which the GPU waits for data, so that nothing else is worth telling.
 constexpr double mostlyGuessed = 0.9;
+constexpr double mostlyByTurns = 0.5;
 constexpr size_t fewestSteps = 4;
 
 class Words {
@@ -164,6 +165,23 @@ class Words {
         return state != ThreadState::Poll && state != ThreadState::Disk &&
                state != ThreadState::Lock;
     }
+    /// Where most of the launch-bound time is of threads that also waited: fewer launches may not
+    /// help.
+    std::string byTurnsSentence(const Finding& finding) const {
+        int64_t byTurnsNs = 0, allNs = 0;
+        for (const Contributor& each : worker(finding.worker).contributors) {
+            if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others)
+                continue;
+            allNs += each.exposedNs;
+            if (isByTurns(each.name)) byTurnsNs += each.exposedNs;
+        }
+        if (shareOf(byTurnsNs, allNs) < mostlyByTurns) return {};
+        return fmt::format(
+            " For {} of it the thread was seen to run and to wait by turns; which of both kept the "
+            "GPU waiting is not known, so less to launch may not help: see what it waits for "
+            "first.",
+            percent(shareOf(byTurnsNs, allNs)));
+    }
     /// Of the time that the GPU waits for data, as far as it is known for what.
     double guessedShare(const Finding& finding) const {
         int64_t guessedNs = 0, allNs = 0;
@@ -224,7 +242,7 @@ class Words {
             case Rule::LaunchBound:
                 return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", time,
                                    what, where(finding), kernelsText(finding.worker)) +
-                       heldBackSentence(run_, finding.worker);
+                       byTurnsSentence(finding) + heldBackSentence(run_, finding.worker);
             case Rule::HostWaits:
                 return fmt::format(
                            "The GPU waits {} for work to be launched, mostly for a thread that {}: "

@@ -190,6 +190,19 @@ class TestExplain : public QObject {
         QCOMPARE(rulesOf(made), std::vector{Rule::ExposedCommunication});
     }
 
+    void ofAThreadThatAlsoWaitedFewerLaunchesAreNoSureHelp() {
+        const auto sentence = [](const char* name) {
+            MadeRun made(1);
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, name, 40 * ms);
+            return explain::explain(made.run()).findings.front().sentence;
+        };
+        QVERIFY(sentence("outside CUDA calls on the main thread, which by turns runs and sleeps")
+                    .find("which of both kept the GPU waiting is not known") != std::string::npos);
+        QVERIFY(
+            sentence("outside CUDA calls on the main thread, which runs").find("which of both") ==
+            std::string::npos);
+    }
+
     void ofGpusOfWhichOnlyNcclIsKnownNoWasteIsTold() {
         MadeRun made(2);
         for (const size_t rank : {0, 1}) {
