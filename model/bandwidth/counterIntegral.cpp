@@ -55,18 +55,11 @@ CounterIntegral sumOver(const CounterSeries& series, TimeRange range) {
     CounterIntegral result;
     result.wholeNs = std::max<int64_t>(0, range.durationNs());
     if (range.isEmpty() || series.isEmpty()) return result;
-    uint32_t low = 0, high = series.size();
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (series.rangeOf(middle).endNs <= range.startNs)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const uint32_t first = firstHeldAfter(series, range.startNs);
     long double sum = 0;
-    result.isExact = low < series.size() && series.timeNs(low) == range.startNs;
+    result.isExact = first < series.size() && series.timeNs(first) == range.startNs;
     bool endsWithSample = false;
-    for (uint32_t sample = low; sample < series.size(); ++sample) {
+    for (uint32_t sample = first; sample < series.size(); ++sample) {
         if (series.timeNs(sample) >= range.endNs) break;
         const TimeRange held = series.rangeOf(sample);
         endsWithSample = held.endNs == range.endNs;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "model/compare/readingWeight.h"
+#include "model/trace/counterReadings.h"
 #include "model/trace/throttleReasons.h"
 
 namespace lanescope::compare {
@@ -35,17 +36,10 @@ const CounterSeries* counterOf(const Trace& trace, std::string_view key, uint32_
 /// `sink(sample, piece)` for each known value in force within `range`.
 template <class Sink>
 void forEachValueIn(const CounterSeries& series, TimeRange range, Sink sink) {
-    uint32_t low = 0, high = series.size();
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (series.rangeOf(middle).endNs <= range.startNs)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < series.size() && series.timeNs(low) < range.endNs; ++low) {
-        const TimeRange piece = series.rangeOf(low).intersected(range);
-        if (piece.durationNs() > 0 && std::isfinite(series.value(low))) sink(low, piece);
+    for (uint32_t sample = firstHeldAfter(series, range.startNs);
+         sample < series.size() && series.timeNs(sample) < range.endNs; ++sample) {
+        const TimeRange piece = series.rangeOf(sample).intersected(range);
+        if (piece.durationNs() > 0 && std::isfinite(series.value(sample))) sink(sample, piece);
     }
 }
 

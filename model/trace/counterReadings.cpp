@@ -80,6 +80,18 @@ bool isOfAMoment(const CounterSeries& counter, TimeRange range, double value) {
     return false;
 }
 
+uint32_t firstHeldAfter(const CounterSeries& counter, int64_t timeNs) {
+    uint32_t low = 0, high = counter.size();
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (counter.rangeOf(middle).endNs <= timeNs)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 int64_t medianReadingNs(const CounterSeries& counter) {
     std::vector<int64_t> heldNs;
     for (uint32_t sample = 0; counter.size() > 1 && sample < counter.size(); ++sample)

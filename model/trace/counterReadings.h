@@ -28,6 +28,9 @@ std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample, i
 /// O(n).
 bool isOfAMoment(const CounterSeries& counter, TimeRange range, double value);
 
+/// The first value that holds beyond `timeNs`; `size()` if none does. O(log n).
+uint32_t firstHeldAfter(const CounterSeries& counter, int64_t timeNs);
+
 /// The median time from one reading to the next, or how often the counter was read on average if
 /// that is less: the resolution of what is shown. 0 with fewer than two. O(n).
 int64_t medianReadingNs(const CounterSeries& counter);

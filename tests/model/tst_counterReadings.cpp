@@ -41,6 +41,17 @@ class TestCounterReadings : public QObject {
         QCOMPARE(medianReadingNs(activity), 400 * ms);
     }
 
+    void theFirstValueThatHoldsBeyondAMomentIsThatOfALoop() {
+        const CounterSeries series =
+            seriesOf(CounterUnit::Count, {10, 20, 20, 35, 90}, {1, 2, 3, 4, 5}, 120);
+        for (int64_t at = 0; at <= 130; ++at) {
+            uint32_t plain = 0;
+            while (plain < series.size() && series.rangeOf(plain).endNs <= at * ms) ++plain;
+            QCOMPARE(firstHeldAfter(series, at * ms), plain);
+        }
+        QCOMPARE(firstHeldAfter(CounterSeries(), 5), 0u);
+    }
+
     void aValueOfAMomentIsAPeak() {
         const CounterSeries fine =
             seriesOf(CounterUnit::BytesPerSecond, {0, 10, 20, 3000}, {1e9, 5e9, 2e9, 1e9}, 3010);
