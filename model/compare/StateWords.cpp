@@ -68,7 +68,10 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
 
 bool isByTurns(std::string_view name) {
     const size_t at = name.rfind(whichDoes);
-    return at != std::string_view::npos && name.substr(at + whichDoes.size()).starts_with(byTurns);
+    if (at == std::string_view::npos) return false;
+    const std::string_view told = name.substr(at + whichDoes.size());
+    return told.starts_with(byTurns) &&
+           !told.substr(byTurns.size()).starts_with(nameOf(ThreadState::Lock).meaning);
 }
 
 std::optional<ThreadState> stateTold(std::string_view name) {

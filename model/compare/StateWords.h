@@ -31,7 +31,8 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
 std::optional<ThreadState> stateTold(std::string_view name);
 
 /// Whether the name of a cause tells that the thread by turns ran and waited, so that which of both
-/// it did while the GPU had nothing to do is not known.
+/// it did while the GPU had nothing to do is not known. Not if it waited for another thread, which
+/// may have launched work meanwhile, as that of autograd does.
 bool isByTurns(std::string_view name);
 
 /// Whether the name of a cause tells that the thread wanted a core for most of the time and had

@@ -201,6 +201,10 @@ class TestExplain : public QObject {
         QVERIFY(
             sentence("outside CUDA calls on the main thread, which runs").find("which of both") ==
             std::string::npos);
+        // Another thread may launch meanwhile, as that of autograd.
+        QVERIFY(sentence("outside CUDA calls on the main thread, which by turns runs and waits for "
+                         "a lock or another thread")
+                    .find("which of both") == std::string::npos);
     }
 
     void ofGpusOfWhichOnlyNcclIsKnownNoWasteIsTold() {
