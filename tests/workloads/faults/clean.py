@@ -100,7 +100,7 @@ def _(run):
 def transformer(run, width, layers):
     nn = run.torch.nn
     width = run.size(width) // 4 * 4 * 4
-    blocks = [nn.TransformerEncoderLayer(width, 4, 4 * width, batch_first=True, dropout=0.0, activation="gelu")
+    blocks = [nn.TransformerEncoderLayer(width, max(width // 128, 4), 4 * width, batch_first=True, dropout=0.0, activation="gelu")
               for _ in range(layers)]
     return nn.Sequential(nn.Embedding(1000, width), *blocks, nn.Linear(width, 1000)).to(run.device, run.torch.bfloat16)
 
@@ -145,7 +145,7 @@ def _(run):
 
 @clean("clean-graph-training")
 def _(run):
-    torch, net = run.torch, Net(run, width=2048, depth=8)
+    torch, net = run.torch, Net(run)
     inputs = net.batch(0)
     net.optimizer = torch.optim.SGD(net.model.parameters(), lr=1e-5)
     side = torch.cuda.Stream()
@@ -177,7 +177,7 @@ def _(run):
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             net.model(inputs)
-    return run.steps(lambda i: graph.replay(), step_range="request {}")
+    return run.steps(lambda i: graph.replay(), step_range="request {}", limit=400)
 
 
 @clean("clean-inference")

@@ -102,7 +102,8 @@ class Net:
         self.model = nn.Sequential(*layers, nn.Linear(width, 64)).to(run.device, dtype or torch.bfloat16)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-5, fused=fused or None, foreach=False)
         self.dtype = dtype or torch.bfloat16
-        self.batches = [run.pinned(torch.randn(self.rows, self.inputs).to(self.dtype)) for _ in range(4)]
+        values = torch.randn(self.rows, self.inputs).to(self.dtype)
+        self.batches = [run.pinned(values.clone()) for _ in range(4)]
         self.labels = torch.randint(0, 64, (self.rows,), device=run.device)
 
     def batch(self, number):

@@ -47,7 +47,7 @@ def _(run):
                 kept = torch.nn.functional.pad(kept, (0, 0, 0, net.rows - kept.shape[0]))
         net.step(number)
 
-    return run.steps(step, lambda i: step(i, False), "step {}", limit=40)
+    return run.steps(step, lambda i: step(i, False), "step {}", limit=30)
 
 
 @held("eager-decode", "tokens are decoded one at a time without a CUDA graph, so that the GPU waits for launches",
@@ -77,7 +77,7 @@ def _(run):
             for _ in range(10):
                 decode()
 
-        truth = run.steps(request, None, "request {}", limit=60)
+        truth = run.steps(request, None, "request {}", limit=40)
     truth["costMs"], truth["withoutMs"] = round(truth["stepMs"] - good * 10, 3), round(good * 10, 3)
     return truth
 
@@ -85,7 +85,7 @@ def _(run):
 @held("offloaded-optimizer", "the optimizer works on the CPU: gradients go there and parameters come back in each step",
       "the end of a step: copies DtoH of all gradients, the optimizer on the CPU, copies HtoD of all parameters")
 def _(run):
-    net, torch = Net(run, depth=3), run.torch
+    net, torch = Net(run, width=2048, depth=4), run.torch
     there = [each.detach().float().cpu() for each in net.model.parameters()]
     work = torch.optim.SGD(there, lr=1e-6, momentum=0.9, foreach=False)
 

@@ -46,7 +46,7 @@ def _(run):
 @program("gc-collect", "every 10th step collects the garbage of a heap of many objects by gc.collect()",
          "after every 10th step: gc.collect() in the main thread")
 def _(run):
-    heap = [{"number": number, "all": [number]} for number in range(run.size(1_200_000))]
+    heap = [{"number": number, "all": [number]} for number in range(run.size(400_000))]
     net = Net(run)
     truth = every(run, net, 10, gc.collect, "")
     del heap[:]

@@ -164,7 +164,7 @@ def _(run):
 @program("recompile", "torch.compile compiles the model anew in each step, since each has a shape of its own",
          "the start of a step: the main thread compiles in torch._dynamo while the GPU is idle")
 def _(run):
-    net, torch = Net(run), run.torch
+    net, torch = Net(run, depth=2), run.torch
     torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 1000
     fast = torch.compile(net.model, backend="aot_eager", dynamic=False)
 
