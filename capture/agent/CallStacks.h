@@ -38,6 +38,9 @@ class CallStacks {
     /// the writer's.
     void look();
 
+    /// Leaves calls without their stacks from now on, or no longer. False if they have none anyway.
+    bool pause(bool isPaused) { return interpreter_.pause(isPaused); }
+
     /// The number of the calling thread's stack; 0 without one. What is new in it goes into the
     /// ring first. The program's thread.
     uint32_t number(OfThread& thread, EventRing& ring);

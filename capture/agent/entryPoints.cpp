@@ -41,3 +41,11 @@ LANESCOPE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* modul
         return 0;
     }
 }
+
+/// For measurements: leaves the calls of this process without Python stacks from now on
+/// (`isOn` 0), or no longer, so that one run tells what stacks cost. Answers 0 where calls have
+/// none anyway. Nothing of ours calls it, and a call pays nothing for it. Any thread.
+LANESCOPE_EXPORT int lanescopeStacks(int isOn) {
+    Agent* const agent = Agent::existing();
+    return agent && agent->stacks().pause(isOn == 0);
+}

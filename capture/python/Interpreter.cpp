@@ -126,6 +126,12 @@ uint64_t Interpreter::threadState() {
     return 0;
 }
 
+bool Interpreter::pause(bool isPaused) {
+    const State wanted = isPaused ? State::Paused : State::Found;
+    State other = isPaused ? State::Found : State::Paused;
+    return state_.compare_exchange_strong(other, wanted) || other == wanted;
+}
+
 void Interpreter::refuse(Refusal why) {
     Refusal none = Refusal::None;
     refusal_.compare_exchange_strong(none, why);

@@ -18,6 +18,7 @@ class Interpreter {
     enum class State : uint8_t {
         Absent,   ///< There is none so far.
         Found,    ///< Its stacks can be read.
+        Paused,   ///< They could be, and are not for now.
         Refused,  ///< There is one, whose stacks cannot be read, or can no longer.
     };
     enum class Refusal : uint8_t {
@@ -51,6 +52,8 @@ class Interpreter {
     void setProven() { isProven_.store(true, std::memory_order_relaxed); }
     /// From now on nothing is read.
     void refuse(Refusal why);
+    /// Reads nothing from now on, or again. False if nothing could be read anyway. Any thread.
+    bool pause(bool isPaused);
 
   private:
     struct Names;

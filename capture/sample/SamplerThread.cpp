@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -86,6 +87,7 @@ int64_t SamplerThread::cpuNs() const {
 }
 
 void SamplerThread::run() {
+    ::pthread_setname_np(::pthread_self(), sampler_->source());
     // It may be a thread of `record`, whose program goes on whatever there is no memory for.
     try {
         work();

@@ -94,6 +94,18 @@ class tst_PythonPlaces : public QObject {
         QVERIFY(run.log().stacks.empty());
     }
 
+    /// As a benchmark does, to compare both in one run.
+    void stacksAreSwitchedOffAndOn() {
+        AgentRun run = calls("switch");
+        QVERIFY(run.run());
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const auto places = placesOfNvtx(run.log());
+        QCOMPARE(places.size(), size_t{3});
+        QVERIFY(!places.at("before").isEmpty());
+        QCOMPARE(places.at("without"), QString());
+        QCOMPARE(places.at("again"), place("switch_stacks", "NVTX: again"));
+    }
+
     /// From its first call on: it knows of Python what its parent found.
     void forkedChildrenHaveTheirLines() {
         AgentRun run = calls("fork");

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls NVTX and NCCL's profiler plugin, and captures and launches CUDA graphs, from known lines.
 
-usage: callPlaces.py LIBRARY AGENT CUPTI nvtx|nccl|graphs|fork|cost
+usage: callPlaces.py LIBRARY AGENT CUPTI nvtx|nccl|graphs|fork|switch|cost
 
 LIBRARY plays NVTX's and CUDA's callers; what AGENT is loaded by stands in the environment.
 """
@@ -28,6 +28,15 @@ def call_nvtx():
     library.markHere(b"marked")  # NVTX: mark
     library.popHere()
     library.endHere(library.startHere(b"started"))  # NVTX: start
+
+
+def switch_stacks():
+    stacks = ctypes.CDLL(sys.argv[2]).lanescopeStacks
+    library.markHere(b"before")
+    assert stacks(0) == 1
+    library.markHere(b"without")
+    assert stacks(1) == 1
+    library.markHere(b"again")  # NVTX: again
 
 
 def call_nccl():
@@ -103,4 +112,5 @@ def cost():
 
 
 if __name__ == "__main__":
-    {"nvtx": call_nvtx, "nccl": call_nccl, "graphs": call_graphs, "fork": fork, "cost": cost}[sys.argv[4]]()
+    {"nvtx": call_nvtx, "nccl": call_nccl, "graphs": call_graphs, "fork": fork, "switch": switch_stacks,
+     "cost": cost}[sys.argv[4]]()

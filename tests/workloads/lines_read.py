@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What traces say of lines of Python, counted anew from their tables: what lines-gpu prints."""
+
+import bisect
+import collections
+import csv
+import io
+import json
+import re
+import sqlite3
+
+LAUNCHES = "(n.value LIKE 'cuLaunch%' OR n.value LIKE 'cudaLaunch%' OR n.value LIKE 'cuGraphLaunch%')"
+OTHERS = ("site-packages", "dist-packages", "/lib/python3", "<frozen", "<string>", "torchinductor", "/triton/")
+
+
+def opened(trace):
+    return sqlite3.connect(f"file:{trace}?mode=ro", uri=True)
+
+
+def properties(trace, pattern):
+    return dict(opened(trace).execute("SELECT name, value FROM LANESCOPE_PROPERTIES WHERE name LIKE ?", (pattern,)))
+
+
+def step_windows(database):
+    """[(start, end)] of the ranges "step N" that the training counts as such, from 0 on."""
+    return sorted(database.execute(
+        "SELECT e.start, e.\"end\" FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId"
+        " WHERE coalesce(e.text, s.value) LIKE 'step %' AND coalesce(e.text, s.value) NOT LIKE 'step -%'"
+        " AND e.\"end\" IS NOT NULL"))
+
+
+class Frames:
+    def __init__(self, database):
+        self.frames = {row[0]: row[1:] for row in database.execute(
+            "SELECT s.id, s.parentId, g.value, f.value, s.line FROM LANESCOPE_STACKS s"
+            " JOIN StringIds f ON f.id = s.functionId LEFT JOIN StringIds g ON g.id = s.fileId")}
+
+    def stack(self, number):
+        """[(file, function, line)], the innermost first."""
+        stack = []
+        while number in self.frames:
+            parent, file, function, line = self.frames[number]
+            stack.append((file or "", function, line or 0))
+            number = parent
+        return stack
+
+
+def launches(trace):
+    """Share of launches that carry a stack, of threads that have any."""
+    database = opened(trace)
+    rows = database.execute(f"SELECT c.globalTid, c.callchainId IS NOT NULL, count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME c"
+                            f" JOIN StringIds n ON n.id = c.nameId WHERE {LAUNCHES} GROUP BY 1, 2").fetchall()
+    python = {row[0] for row in database.execute(
+        "SELECT DISTINCT globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IS NOT NULL")}
+    of_python = [row for row in rows if row[0] in python]
+    count = sum(row[2] for row in of_python)
+    carried = sum(row[2] for row in of_python if row[1])
+    return {"launches": sum(row[2] for row in rows), "python": count, "carried": carried,
+            "ofPython": 100 * carried / max(count, 1)}
+
+
+def kernels_with_lines(text, trace):
+    """Of the report kernels_by_line: how many kernels have a line of their own or one that they were called from."""
+    found = collections.Counter()
+    for row in csv.DictReader(io.StringIO(text)):
+        found[row["How"] if row["Line"] else "none"] += int(row["Instances"])
+    kernels = opened(trace).execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
+    with_line = sum(count for how, count in found.items() if how and how != "none")
+    return {"kernels": kernels, "how": dict(found), "share": 100 * with_line / max(kernels, 1)}
+
+
+def gpu_work(database):
+    """[(start, end, correlation, process)] of kernels, copies and memsets, by start."""
+    parts = [f"SELECT start, \"end\", correlationId, globalPid FROM CUPTI_ACTIVITY_KIND_{kind}"
+             for kind in ("KERNEL", "MEMCPY", "MEMSET")]
+    return sorted(database.execute(" UNION ALL ".join(parts)))
+
+
+def idle(trace):
+    """Idle time of one GPU within the steps: that of gaps from 20 us on whose next work has a line, or was called from one;
+    and that of gaps from 10 ms on for which a state of the main thread is known all along, and a line, too."""
+    database = opened(trace)
+    windows = step_windows(database)
+    if not windows:
+        return {"line": 0.0, "lineMs": 0.0, "state": 0.0, "stateMs": 0.0, "gaps": 0}
+    begin, end = windows[0][0], windows[-1][1]
+    calls = {row[0]: row[1:] for row in database.execute(
+        "SELECT correlationId, globalTid, start, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME")}
+    main = database.execute("SELECT globalTid, count(*) n FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IS NOT NULL"
+                            " GROUP BY 1 ORDER BY n DESC").fetchone()
+    main = main[0] if main else None
+    own = sorted(row[0] for row in database.execute(
+        "SELECT start FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE globalTid = ? AND callchainId IS NOT NULL", (main,)))
+    states = database.execute("SELECT start, \"end\", state, callchainId FROM LANESCOPE_THREAD_STATES WHERE globalTid = ?"
+                              " ORDER BY start", (main,)).fetchall()
+    starts = [row[0] for row in states]
+    sums, counts, busy_until = collections.Counter(), collections.Counter(), None
+    for start, stop, correlation, _process in gpu_work(database):
+        if busy_until is not None and start > busy_until and begin <= busy_until and start <= end:
+            gap = start - busy_until
+            thread, called, stack = calls.get(correlation, (None, None, None))
+            has_line = stack is not None or (called is not None and bisect.bisect_left(own, called) > 0)
+            if gap >= 20_000:
+                counts["gaps"] += 1
+                sums["line"] += gap
+                sums["line found"] += gap * has_line
+            if gap >= 10_000_000:
+                counts["long"] += 1
+                sums["state"] += gap
+                known = has_stack = 0
+                for row in states[max(0, bisect.bisect_right(starts, busy_until) - 1):]:
+                    if row[0] >= start:
+                        break
+                    part = min(start, row[1]) - max(busy_until, row[0])
+                    if part > 0 and row[2] != 0:
+                        known += part
+                        has_stack += part * (row[3] is not None)
+                sums["state found"] += gap * (has_line and known >= 0.9 * gap and has_stack > 0)
+        busy_until = stop if busy_until is None else max(busy_until, stop)
+
+    def share(name):
+        return 100 * sums[f"{name} found"] / sums[name] if sums[name] else 100.0
+
+    return {"line": share("line"), "lineMs": sums["line"] / 1e6, "state": share("state"), "stateMs": sums["state"] / 1e6,
+            "gaps": counts["gaps"], "longGaps": counts["long"], "mainThreadStates": len(states)}
+
+
+def is_others(file):
+    return any(part in file for part in OTHERS)
+
+
+def place(frame):
+    return f"{frame[0].rsplit('/', 1)[-1]}:{frame[2]} in {frame[1].rsplit('.', 1)[-1]}"
+
+
+def graphs(trace):
+    """Stacks of kernels in CUDA graphs, from where they were captured; and of Triton's kernels, wherever they are."""
+    database = opened(trace)
+    frames = Frames(database)
+    nodes = {}
+    for node, original, stack in database.execute(
+            "SELECT graphNodeId, originalNodeId, callchainId FROM LANESCOPE_GRAPH_NODES ORDER BY timestamp"):
+        if stack is not None:
+            nodes.setdefault(node, stack)
+        # A node of an executable graph is a copy of one that was captured, and says more by that.
+        if original in nodes:
+            nodes[node] = nodes[original]
+    calls = dict(database.execute("SELECT correlationId, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME"))
+    result, places, triton_places = collections.Counter(), collections.Counter(), collections.Counter()
+    for node, correlation, name in database.execute(
+            "SELECT k.graphNodeId, k.correlationId, n.value FROM CUPTI_ACTIVITY_KIND_KERNEL k"
+            " JOIN StringIds n ON n.id = k.shortName"):
+        stack = frames.stack(nodes.get(node) if node else calls.get(correlation))
+        if node:
+            result["inGraphs"] += 1
+            result["withStack"] += bool(stack)
+            own = next((frame for frame in stack if not is_others(frame[0])), None)
+            if own:
+                places[place(own)] += 1
+        if name.startswith("triton_"):
+            result["triton"] += 1
+            at = next((i for i, frame in enumerate(stack) if "torchinductor" in frame[0]), None)
+            below = next((frame for frame in stack[at:] if not is_others(frame[0])), None) if at is not None else None
+            result["tritonGenerated"] += at is not None
+            result["tritonUser"] += below is not None
+            if below:
+                triton_places[f"{place(stack[at])} below {place(below)}"] += 1
+    return {**{key: result[key] for key in ("inGraphs", "withStack", "triton", "tritonGenerated", "tritonUser")},
+            "nodes": len(nodes), "places": places.most_common(10), "tritonPlaces": triton_places.most_common(10)}
+
+
+def kineto_launches(path, steps):
+    """For each of the main thread's steps the (file, function) of each launch of a kernel, in order."""
+    with open(path) as file:
+        events = [event for event in json.load(file)["traceEvents"] if event.get("ph") == "X"]
+    by_correlation, frames, windows = {}, collections.defaultdict(list), []
+    kernels = set()
+    for event in events:
+        kind, arguments = event.get("cat", ""), event.get("args", {})
+        if kind == "kernel":
+            kernels.add(arguments.get("correlation"))
+        elif kind in ("cuda_runtime", "cuda_driver") and "correlation" in arguments:
+            by_correlation.setdefault(arguments["correlation"], event)
+        elif kind == "python_function":
+            frames[event["tid"]].append(event)
+        elif kind == "user_annotation" and re.fullmatch(r"step \d+", event["name"]):
+            windows.append((int(event["name"][5:]), event["ts"], event["ts"] + event["dur"], event["tid"]))
+    result, last = [], {}
+    for number, begin, end, thread in sorted(windows)[:steps]:
+        if not frames[thread]:
+            # Functions of Python are told with the thread's own number.
+            thread = max(frames, key=lambda tid: len(frames[tid]), default=thread)
+        functions = [event for event in frames[thread] if event["ts"] + event["dur"] >= begin and event["ts"] <= end]
+        calls = [event for correlation, event in by_correlation.items()
+                 if correlation in kernels and event["tid"] == thread and begin <= event["ts"] < end]
+        marks = sorted([(event["ts"], 0, -event["dur"], event) for event in functions] +
+                       [(event["ts"], 1, 0, event) for event in calls], key=lambda mark: mark[:3])
+        open_functions, found = [], []
+        for time, kind, _, event in marks:
+            while open_functions and open_functions[-1]["ts"] + open_functions[-1]["dur"] < time:
+                open_functions.pop()
+            if kind == 0:
+                open_functions.append(event)
+                continue
+            for function in reversed(open_functions):
+                told = re.fullmatch(r"(.*)\((\d+)\): (.*)", function["name"])
+                if told:
+                    found.append((told.group(1), told.group(3)))
+                    break
+            else:
+                found.append(("", ""))
+        last[number] = found
+    for number in sorted(last):
+        result.append(last[number])
+    return result
+
+
+def own_launches(trace, steps):
+    """The same of ours."""
+    database = opened(trace)
+    frames = Frames(database)
+    kernels = {row[0] for row in database.execute("SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL")}
+    windows = step_windows(database)[:steps]
+    main = database.execute("SELECT globalTid, count(*) n FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IS NOT NULL"
+                            " GROUP BY 1 ORDER BY n DESC").fetchone()[0]
+    calls = database.execute("SELECT start, correlationId, callchainId FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE globalTid = ?"
+                             " ORDER BY start", (main,)).fetchall()
+    result = []
+    for begin, end in windows:
+        found = []
+        for start, correlation, number in calls:
+            if begin <= start < end and correlation in kernels:
+                stack = frames.stack(number)
+                found.append((stack[0][0], stack[0][1].rsplit(".", 1)[-1]) if stack else ("", ""))
+        result.append(found)
+    return result
+
+
+def against_kineto(trace, path, steps):
+    """By order of the main thread's launches in each step: how many have the same file and function in both."""
+    theirs, ours = kineto_launches(path, steps), own_launches(trace, steps)
+    compared = equal = 0
+    different = collections.Counter()
+    for their, our in zip(theirs, ours):
+        for (their_file, their_function), (our_file, our_function) in zip(their, our):
+            compared += 1
+            is_equal = their_function == our_function and their_file and \
+                (our_file.endswith(their_file) or their_file.endswith(our_file))
+            equal += bool(is_equal)
+            if not is_equal:
+                different[f"{their_file}: {their_function} / {our_file}: {our_function}"] += 1
+    lengths = [sorted({len(step) for step in steps}) for steps in (theirs, ours)]
+    return {"compared": compared, "share": 100 * equal / max(compared, 1), "launches": f"{lengths[0]} and {lengths[1]}",
+            "different": different.most_common(12)}
