@@ -13,8 +13,23 @@ LAUNCHES = "(n.value LIKE 'cuLaunch%' OR n.value LIKE 'cudaLaunch%' OR n.value L
 OTHERS = ("site-packages", "dist-packages", "/lib/python3", "<frozen", "<string>", "torchinductor", "/triton/")
 
 
+WORK = "start, \"end\", correlationId, globalPid, graphNodeId, shortName"
+TABLES = {"CUPTI_ACTIVITY_KIND_KERNEL": WORK, "CUPTI_ACTIVITY_KIND_MEMCPY": WORK, "CUPTI_ACTIVITY_KIND_MEMSET": WORK,
+          "CUPTI_ACTIVITY_KIND_RUNTIME": "start, \"end\", globalTid, correlationId, nameId, callchainId",
+          "NVTX_EVENTS": "start, \"end\", text, textId, globalTid",
+          "LANESCOPE_STACKS": "id, parentId, functionId, fileId, line", "LANESCOPE_PROPERTIES": "name, value",
+          "LANESCOPE_THREAD_STATES": "start, \"end\", globalTid, state, callchainId",
+          "LANESCOPE_GRAPH_NODES": "timestamp, graphNodeId, originalNodeId, callchainId"}
+
+
 def opened(trace):
-    return sqlite3.connect(f"file:{trace}?mode=ro", uri=True)
+    """A trace has no table of what there was none of; here it has an empty one."""
+    database = sqlite3.connect(f"file:{trace}?mode=ro", uri=True)
+    there = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
+    for table, columns in TABLES.items():
+        if table not in there:
+            database.execute(f"CREATE TEMP TABLE {table} ({columns})")
+    return database
 
 
 def properties(trace, pattern):
