@@ -124,15 +124,15 @@ def agent_switch():
         paths = {line.split()[-1] for line in maps if "liblanescope-agent" in line}
     if not paths:
         return None
-    switch = ctypes.CDLL(paths.pop()).lanescopeStacks
-    switch(1)
-    return switch
+    return ctypes.CDLL(paths.pop()).lanescopeStacks
 
 
 def switch_of(name):
     if name == "looks":
         return lambda is_on: os.kill(os.getppid(), signal.SIGCONT if is_on else signal.SIGSTOP)
-    switch = agent_switch()
+    switch, end = agent_switch(), time.monotonic() + 5
+    while switch and not switch(1) and time.monotonic() < end:
+        time.sleep(0.1)
     if switch is None or not switch(1):
         sys.exit("lines_training: there is no agent in this process that reads stacks")
     return switch
