@@ -190,6 +190,18 @@ void RecordArguments::addSamplers(CLI::App& command) {
                 "HZ", 0, fastestThreads)
                 ->capture_default_str());
     inGroup(command.add_flag("--no-threads", noThreads_, "As --threads 0"));
+    inGroup(help::takesOneOf(
+                command.add_option("--cpu-samples", cpuSamples_,
+                                   "perf: have the kernel tell when each thread got or lost a "
+                                   "core, and sample native stacks, Python within; needs the "
+                                   "permission for perf events (doctor tells). no: do not"),
+                {"no", "perf"})
+                ->capture_default_str());
+    inGroup(help::takesNumber(command.add_option("--cpu-samples-hz", cpuSamplesHz_,
+                                                 "With --cpu-samples: so many samples of each "
+                                                 "second that a thread has a core, at most 2000"),
+                              "HZ", 1, capture::fastestPerfHz)
+                ->capture_default_str());
     inGroup(
         command
             .add_flag("--gpu-metrics{1000}", options_.metricsHz,
@@ -292,6 +304,7 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     asked.windows = std::move(*windows);
     if (noSample_) options.counterHz = 0;
     if (noThreads_) options.threadsHz = 0;
+    if (cpuSamples_ == "perf") options.cpuSamplesHz = cpuSamplesHz_;
     if (options.metricsHz != 0 &&
         !(options.metricsHz >= slowestMetrics && options.metricsHz <= fastestMetrics))
         return fail("--gpu-metrics takes from {:g} to {:g} samples a second.", slowestMetrics,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/perf/perfAttributes.h"
 #include "capture/record/Recorder.h"
 #include "model/format/Result.h"
 
@@ -36,7 +37,8 @@ class RecordArguments {
     capture::RecordOptions options_;
     std::string summaries_, agent_, wait_ = "main", api_ = "filtered", graphs_ = "node",
                                     nccl_ = "nvtx";
-    std::string delay_, duration_, range_, steps_, stepRange_, kill_ = "no";
+    std::string delay_, duration_, range_, steps_, stepRange_, kill_ = "no", cpuSamples_ = "no";
+    double cpuSamplesHz_ = capture::usualPerfHz;
     bool noCuda_ = false, noNvtx_ = false, noSample_ = false, noThreads_ = false;
     uint64_t maximumBytes_ = 0, reserveBytes_ = agent::usualReserve;
     int repeats_ = 1;

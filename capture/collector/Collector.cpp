@@ -13,6 +13,7 @@
 #include <set>
 #include <system_error>
 
+#include "capture/collector/PerfImporter.h"
 #include "capture/collector/liveJournal.h"
 #include "capture/collector/missingRanks.h"
 #include "capture/collector/trimToWindows.h"
@@ -186,6 +187,19 @@ void Collector::finishSamplers(CollectedRun& run) {
     }
 }
 
+/// When the trace has what looks found in Python, which stands in the stacks.
+void Collector::importPerfLogs(CollectedRun& run) {
+    for (const std::string& name : log::namesIn(runFolder_)) {
+        const std::filesystem::path path = runFolder_ / name;
+        if (!PerfImporter::isPerfLog(path)) continue;
+        PerfImporter importer(*trace_, info_.startRealtimeNs, hostNumber(name));
+        if (const auto counts = importer.import(path))
+            run.threadStates += counts->switches + counts->samples;
+        else
+            trace_->health(Severity::Error, HealthCode::LogUnreadable, counts.error().sentence);
+    }
+}
+
 uint32_t Collector::hostNumber(const std::string& logName) {
     const auto next = static_cast<uint32_t>(hosts_.size());
     return hosts_.try_emplace(hostOf(logName), next).first->second;
@@ -243,6 +257,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
         durationNs = std::max(durationNs, log->endNs());
     }
     finishSamplers(run);
+    importPerfLogs(run);
     for (auto& [path, log] : logs_)
         if (log->isWorthShowing()) log->nameOtherThreads();
     run.logsNotAllRead += unreadable_.size();

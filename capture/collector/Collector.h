@@ -116,6 +116,7 @@ class Collector {
     void addLog(const std::filesystem::path& path);
     bool hasLaterLog(const std::filesystem::path& path, const LogImporter& log) const;
     void finishSamplers(CollectedRun& run);
+    void importPerfLogs(CollectedRun& run);
     uint32_t hostNumber(const std::string& logName);
     void writeRun(int64_t durationNs);
     void writeMissingDriver();

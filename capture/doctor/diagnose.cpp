@@ -50,6 +50,7 @@ std::vector<Check> diagnose(const std::filesystem::path& agent) {
             checkCupti(),
             checkCounterPermission("/proc/driver/nvidia/params"),
             checkThreads(),
+            checkPerf(),
             checkInjectionVariables(agent),
             checkNcclVariables(),
             checkRivalProcesses("/proc"),

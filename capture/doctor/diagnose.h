@@ -17,6 +17,8 @@ Check checkDriver();
 Check checkGpus();
 /// Whether threads of other processes can be looked at; tries it with a child.
 Check checkThreads();
+/// Whether the kernel's perf events can be had, and what follows stacks; tries it on this process.
+Check checkPerf();
 Check checkAgent(const std::filesystem::path& agent);
 Check checkCupti();
 Check checkCounterPermission(const std::filesystem::path& driverParameters);

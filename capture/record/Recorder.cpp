@@ -23,6 +23,7 @@
 #include "capture/record/LogDoor.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/OutputPlace.h"
+#include "capture/record/PerfWatch.h"
 #include "capture/record/RunSamplers.h"
 #include "capture/record/SignalForwarder.h"
 #include "capture/record/ThreadWatch.h"
@@ -147,6 +148,7 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
     if (auto fits = checkIsAgent(*agent); !fits) return refuse(fits.error());
     if (auto alone = checkForRivals(*agent, injectionsOf(options)); !alone)
         return refuse(alone.error());
+    if (auto allowed = PerfWatch::check(options); !allowed) return refuse(allowed.error());
     std::string pattern = options.outputPattern;
     if (pattern.empty()) pattern = defaultOutputPattern(*program);
     if (auto distinct = checkNameOfRank(pattern); !distinct) return refuse(distinct.error());
@@ -155,14 +157,15 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
 
 Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
                                  const SignalForwarder& signals, RunSamplers& samplers,
-                                 ThreadWatch& threads, const MainProcess& program, Moment ended,
-                                 const RecordOptions& options) {
+                                 ThreadWatch& threads, PerfWatch& perf, const MainProcess& program,
+                                 Moment ended, const RecordOptions& options) {
     if (auto tailed = tail.stop(); !tailed) return fail(tailed.error());
     const auto lastEnded =
         waitForStragglers(collector, signals, samplers, options.waitForAll, ended);
     if (!lastEnded) return fail(lastEnded.error());
     samplers.end(collector);
     threads.end();
+    perf.end();
     Result<CollectedRun> run = collector.finish(program, options.overwrite, options.closing);
     if (run)
         run->closingNs =
@@ -178,6 +181,7 @@ struct Running {
     ChildProcess& child;
     SignalForwarder& signals;
     Collector& collector;
+    PerfWatch& perf;
 };
 
 /// Waits for the program and makes the trace. Puts into `outcome` what is known, as soon as it is:
@@ -186,6 +190,7 @@ void follow(const Running& run, RecordOutcome& outcome) {
     const RecordOptions& options = run.options;
     RunSamplers samplers(options, run.place.logs.path());
     ThreadWatch threads(options, run.place.logs.path());
+    run.perf.start(run.collector);
     EndOfWindows endOfWindows(options.agentOptions.windows, run.info.startRealtimeNs);
     MainProcess program{static_cast<uint32_t>(run.child.pid()), 0, 0};
     std::atomic<bool> wasKilled = false;
@@ -207,8 +212,8 @@ void follow(const Running& run, RecordOutcome& outcome) {
     // What the program had started may not have heard of it.
     if (wasKilled)
         for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
-    outcome.run =
-        collectRest(run.collector, tail, run.signals, samplers, threads, program, ended, options);
+    outcome.run = collectRest(run.collector, tail, run.signals, samplers, threads, run.perf,
+                              program, ended, options);
 }
 
 }  // namespace
@@ -239,6 +244,11 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
         return refuse(collector.error());
     }
 
+    auto perf = PerfWatch::open(options, child->pid(), folder.path());
+    if (!perf) {
+        folder.remove();
+        return refuse(perf.error());
+    }
     RunSamplers::prepare(options, folder.path());
     LogDoor door;
     door.open(folder.path());
@@ -255,7 +265,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
         return refuse(begun.error().error, RefusalCause::ProgramCannotRun, begun.error().signal);
     }
     try {
-        follow({options, info, *place, *child, signals, **collector}, outcome);
+        follow({options, info, *place, *child, signals, **collector, *perf}, outcome);
     } catch (const std::exception&) {
         // Out of memory. The program runs on, and its status is its own.
         if (!child->hasEnded()) outcome.exitStatus = child->wait();

@@ -22,6 +22,7 @@ struct RecordOptions {
     double counterHz = 10;        ///< How often counters are sampled; 0: not.
     double metricsHz = 0;         ///< The same for hardware counters of GPUs.
     double threadsHz = 100;       ///< How often threads are looked at; 0: not.
+    double cpuSamplesHz = 0;      ///< Samples by perf events, with all switches of threads; 0: not.
     std::filesystem::path agent;  ///< Empty: ours.
     bool ncclPlugin = false;      ///< NCCL's own profiler interface beside its NVTX ranges.
     agent::AgentOptions agentOptions;

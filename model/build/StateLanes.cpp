@@ -32,6 +32,10 @@ class Flame {
         if (!open_.empty() && startNs - endNs_ > longestHoleNs) closeFrom(0);
         frames_ = framesOf(trace, stack);
         std::reverse(frames_.begin(), frames_.end());
+        if (states.source[row] == StateSource::Samples)
+            keepOuter(trace);
+        else
+            frames_.insert(frames_.begin(), outer_.begin(), outer_.end());
         size_t same = 0;
         while (same < std::min(frames_.size(), open_.size()) &&
                isSame(trace, open_[same].frame, frames_[same]))
@@ -62,6 +66,14 @@ class Flame {
                (stacks.function[a] == stacks.function[b] && stacks.file[a] == stacks.file[b]);
     }
 
+    /// Looks tell what is written in Python, samples also what called that: it does so still where
+    /// the thread waits, which no sample tells.
+    void keepOuter(const Trace& trace) {
+        const auto python = std::ranges::find_if(
+            frames_, [&](uint32_t frame) { return trace.stacks.line[frame] > 0; });
+        if (python != frames_.end()) outer_.assign(frames_.begin(), python);
+    }
+
     void closeFrom(size_t depth) {
         for (size_t at = depth; at < open_.size(); ++at) {
             if (at >= deepestDrawn) {
@@ -81,6 +93,7 @@ class Flame {
     const Trace* trace_ = nullptr;
     std::vector<Open> open_;  ///< The outermost first.
     std::vector<uint32_t> frames_;
+    std::vector<uint32_t> outer_;  ///< Of the latest sample in Python, what called that.
     std::vector<Lane> lanes_;
     int64_t endNs_ = INT64_MIN;
     uint32_t dropped_ = 0;
@@ -119,9 +132,25 @@ void take(const Trace& trace, uint32_t row, const StateNames& names, StringIndex
     }
     if (runs) work.running.add(startNs, endNs, busy, EventRef(), SliceCategory::Busy);
     // A call's own stack is told within it.
-    if (source == StateSource::Calls) return;
-    work.hasStack = work.hasStack || states.stack[row] != noIndex;
-    work.flame.take(trace, row);
+    if (source != StateSource::Calls) work.hasStack = work.hasStack || states.stack[row] != noIndex;
+}
+
+/// Where a thread was sampled while it ran, samples tell where it was then, and looks where it
+/// waited.
+void takeStacks(const Trace& trace, std::span<const uint32_t> rows, Flame& flame) {
+    const CpuStateTable& states = trace.cpuStates;
+    const bool isSampled = std::ranges::any_of(
+        rows, [&](uint32_t row) { return states.source[row] == StateSource::Samples; });
+    std::vector<uint32_t> taken;
+    for (const uint32_t row : rows) {
+        const StateSource source = states.source[row];
+        if (source != StateSource::Calls &&
+            (!isSampled || source == StateSource::Samples || isWaiting(states.state[row])))
+            taken.push_back(row);
+    }
+    if (isSampled)
+        std::ranges::stable_sort(taken, {}, [&](uint32_t row) { return states.startNs[row]; });
+    for (const uint32_t row : taken) flame.take(trace, row);
 }
 
 }  // namespace
@@ -139,6 +168,7 @@ StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const 
     StateWork work(trace.memory.get());
     for (const uint32_t row : rows)
         if (!isStopped(stop, row)) take(trace, row, names, busy, work);
+    if (!stop.stop_requested()) takeStacks(trace, rows, work.flame);
     StateLanes lanes;
     lanes.isWorthShowing = work.hasStack || work.ranNs >= shortestWorkNs;
     lanes.states = work.states.build();

@@ -30,17 +30,22 @@ struct ThreadStates : TableOf<ThreadStates> {
 };
 inline constexpr ThreadStates threadStates;
 
-// What only Nsight Systems has. It is read and never made.
+// As Nsight Systems has them.
 
 struct ScheduleEvents : TableOf<ScheduleEvents> {
-    constexpr ScheduleEvents() : TableOf("SCHED_EVENTS", "a thread got a core or lost it") {}
+    constexpr ScheduleEvents()
+        : TableOf("SCHED_EVENTS", "a thread got a core or lost it", Content::Events) {}
 
     OptionalInteger<"start"> start{this, "when, ns"};
     OptionalInteger<"cpu"> cpu{this, "which core"};
     OptionalInteger<"isSchedIn"> isSchedIn{this, "1: it got it, 0: it lost it"};
     OptionalInteger<"globalTid"> globalTid{this, "the thread"};
+    OptionalInteger<"isPreempted"> isPreempted{
+        this, "1: it lost it though it could have gone on; ours, not of Nsight Systems"};
 };
 inline constexpr ScheduleEvents scheduleEvents;
+
+// Of this only Nsight Systems makes any.
 
 struct SystemCalls : TableOf<SystemCalls> {
     constexpr SystemCalls() : TableOf("OSRT_API", "a call of the operating system's libraries") {}
@@ -54,23 +59,30 @@ struct SystemCalls : TableOf<SystemCalls> {
 inline constexpr SystemCalls systemCalls;
 
 struct SampleEvents : TableOf<SampleEvents> {
-    constexpr SampleEvents() : TableOf("COMPOSITE_EVENTS", "a thread was seen on a core") {}
+    constexpr SampleEvents()
+        : TableOf("COMPOSITE_EVENTS", "a thread was seen on a core", Content::Events) {}
 
-    OptionalInteger<"id"> id{this, "its stack, in SAMPLING_CALLCHAINS"};
+    OptionalInteger<"id"> id{
+        this, "its stack, in SAMPLING_CALLCHAINS; of several samples the same, where we made it"};
     OptionalInteger<"start"> start{this, "when, ns"};
+    OptionalInteger<"cpu"> cpu{this, "on which core"};
     OptionalInteger<"globalTid"> globalTid{this, "the thread"};
 };
 inline constexpr SampleEvents sampleEvents;
 
 struct Callchains : TableOf<Callchains> {
-    constexpr explicit Callchains(const char* table) : TableOf(table, "a frame of a stack") {}
+    constexpr explicit Callchains(const char* table = "SAMPLING_CALLCHAINS")
+        : TableOf(table, "a frame of a stack") {}
 
     OptionalInteger<"id"> id{this, "the stack"};
     OptionalInteger<"symbol"> symbol{this, "the function, in StringIds"};
-    OptionalInteger<"module"> module{this, "the library, in StringIds"};
+    OptionalInteger<"module"> module{this,
+                                     "the library, in StringIds; of a function of Python its file"};
     OptionalInteger<"stackDepth"> stackDepth{this, "from 0, the innermost"};
+    OptionalInteger<"line"> line{this,
+                                 "of a function of Python its line; ours, not of Nsight Systems"};
 };
-inline constexpr Callchains samplingCallchains{"SAMPLING_CALLCHAINS"};
+inline constexpr Callchains samplingCallchains;
 inline constexpr Callchains systemCallchains{"OSRT_CALLCHAINS"};
 
 }  // namespace lanescope::tables

@@ -37,7 +37,8 @@ constexpr std::array inTrace = std::to_array<const Table*>(
      &graphNodes, &memoryEvents, &poolEvents, &cpuPageFaults, &gpuPageFaults, &nvtxEvents,
      &payloadSchemas, &payloadEntries, &gpuMetrics, &gpuMetricNames, &threadNames, &processes,
      &gpus, &cudaDevices, &contexts, &streams, &nullStreams, &sessionStart, &systemEnvironment,
-     &captureMetaData, &exportMetaData, &analysisDetails, &diagnostics,
+     &captureMetaData, &exportMetaData, &analysisDetails, &diagnostics, &scheduleEvents,
+     &sampleEvents, &samplingCallchains,
      // Ours.
      &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties,
      &processStates, &windows, &gaps, &clocks, &topology, &affinities, &linkPeaks, &counters,

@@ -46,10 +46,10 @@ void readEverything(LoadContext& context) {
     readRecordedTime(context, directory);
     readCounters(context, directory);
     // Threads that launched work come first.
-    readThreadStates(context, directory);
-    readSchedule(context, directory);
+    LooksOfThreads looks = readThreadStates(context, directory);
+    const CoreTimes onCore = readSchedule(context, directory, std::move(looks));
     readSystemCalls(context, directory);
-    readSamples(context, directory);
+    readSamples(context, directory, onCore);
     readOverhead(context);
     noteNotShownOfNsight(context);
 }

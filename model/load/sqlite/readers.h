@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "model/load/sqlite/ExactStates.h"
 #include "model/load/sqlite/FileStrings.h"
 #include "model/load/sqlite/Identities.h"
 #include "model/load/sqlite/LoadContext.h"
@@ -39,13 +40,15 @@ struct FileDirectory {
 /// The Python stacks that calls and ranges name; before these.
 void readStacks(LoadContext& context, FileDirectory& directory);
 void readApiCalls(LoadContext& context, FileDirectory& directory);
-/// What threads did, as our recorder saw it.
-void readThreadStates(LoadContext& context, FileDirectory& directory);
+/// What threads did, as our recorder saw it. Where the file has switches of the scheduler, too, it
+/// is given back for `readSchedule` instead.
+LooksOfThreads readThreadStates(LoadContext& context, FileDirectory& directory);
 /// The same as Nsight Systems has it: switches of the scheduler, calls of the libraries of the
-/// operating system, and samples with their native stacks.
-void readSchedule(LoadContext& context, FileDirectory& directory);
+/// operating system, and samples with their native stacks. Tells when threads had a core.
+CoreTimes readSchedule(LoadContext& context, FileDirectory& directory, LooksOfThreads looks);
 void readSystemCalls(LoadContext& context, FileDirectory& directory);
-void readSamples(LoadContext& context, FileDirectory& directory);
+/// A sample stands no longer than its thread had the core, where that is known.
+void readSamples(LoadContext& context, FileDirectory& directory, const CoreTimes& onCore);
 void readKernels(LoadContext& context, FileDirectory& directory);
 void readMemcpys(LoadContext& context, FileDirectory& directory);
 void readMemsets(LoadContext& context, FileDirectory& directory);

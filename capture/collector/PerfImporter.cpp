@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/collector/PerfImporter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "capture/collector/symbolNames.h"
+#include "capture/collector/unless.h"
+#include "model/format/GlobalId.h"
+#include "model/format/health.h"
+#include "model/format/tables/Names.h"
+#include "model/format/tables/ThreadStates.h"
+
+namespace lanescope::capture {
+
+namespace {
+
+/// How the samples were taken and their stacks followed.
+constexpr std::string_view howTaken = "cpu-samples";
+constexpr size_t mostThreads = 200'000, mostChains = 2'000'000;
+constexpr int64_t mostSwitches = 50'000'000;
+
+/// Whether it is the function in which the interpreter runs what is written in Python: all of it
+/// up to the next call of C, from 3.11 on.
+bool isEvaluator(std::string_view function) {
+    return function.starts_with("_PyEval_EvalFrame") || function.starts_with("_TAIL_CALL_") ||
+           function.starts_with("_PyEval_Vector");
+}
+
+}  // namespace
+
+/// What has to be known before the first stack can be followed.
+class PerfImporter::FirstPass : public PerfVisitor {
+  public:
+    using Thread = std::pair<uint32_t, uint32_t>;
+
+    void visit(const PerfSample& sample) override { ++samplesOf[sample.place.process]; }
+    void visit(const PerfMapping& mapping) override { spaces.add(mapping); }
+    void visit(const PerfFork& fork) override {
+        spaces.add(fork);
+        // It is called as its parent is until it is told otherwise.
+        const auto parent = names.find({fork.parentProcess, fork.parentThread});
+        if (parent != names.end() && names.size() < mostThreads)
+            names.try_emplace(Thread(fork.place.process, fork.place.thread), parent->second);
+    }
+    void visit(const PerfName& name) override {
+        spaces.add(name);
+        if (names.size() < mostThreads)
+            names.insert_or_assign(Thread(name.place.process, name.place.thread),
+                                   std::string(name.name));
+    }
+    void lost(uint64_t count) override { lostRecords += std::min<uint64_t>(count, UINT32_MAX); }
+    void throttled() override { ++throttles; }
+
+    AddressSpaces spaces;
+    std::unordered_map<uint32_t, int64_t> samplesOf;
+    std::map<Thread, std::string> names;
+    uint64_t lostRecords = 0, throttles = 0;
+};
+
+class PerfImporter::SecondPass : public PerfVisitor {
+  public:
+    SecondPass(PerfImporter& importer, PerfStacks& stacks, const std::set<int64_t>& processes,
+               int64_t offsetNs)
+        : importer_(importer), stacks_(stacks), processes_(processes), offsetNs_(offsetNs) {}
+
+    void visit(const PerfSample& sample) override {
+        const NativeStack native = stacks_.of(sample);
+        if (native.functions.empty()) return;
+        Counts& counts = importer_.counts_;
+        ++counts.samples;
+        if (native.isWhole) ++counts.whole;
+        const int64_t thread = threadOf(sample.place), timeNs = timeOf(sample.place);
+        mix(native, thread, timeNs);
+        constexpr const auto& t = tables::sampleEvents;
+        importer_.trace_.add(t, t.id = importer_.chain(frames_), t.start = timeNs,
+                             t.cpu = sample.place.core, t.globalTid = thread);
+        seen.insert(thread);
+    }
+
+    void visit(const PerfSwitch& change) override {
+        // What has neither is some other's helper.
+        if (!processes_.contains(globalPid(change.place.process, importer_.host_))) return;
+        if (importer_.counts_.switches >= mostSwitches) {
+            ++importer_.counts_.lost;
+            return;
+        }
+        ++importer_.counts_.switches;
+        const int64_t thread = threadOf(change.place);
+        constexpr const auto& t = tables::scheduleEvents;
+        std::optional<int64_t> preempted;
+        if (!change.isIn) preempted = change.isPreempted ? 1 : 0;
+        importer_.trace_.add(t, t.start = timeOf(change.place), t.cpu = change.place.core,
+                             t.isSchedIn = change.isIn ? 1 : 0, t.globalTid = thread,
+                             t.isPreempted = preempted);
+        seen.insert(thread);
+    }
+
+    std::set<int64_t> seen;  ///< Threads that something was written of.
+
+  private:
+    int64_t threadOf(const PerfPlace& place) const {
+        return globalTid(place.process, place.thread, importer_.host_);
+    }
+    int64_t timeOf(const PerfPlace& place) const {
+        return static_cast<int64_t>(static_cast<uint64_t>(place.timeNs) +
+                                    static_cast<uint64_t>(offsetNs_));
+    }
+
+    /// All from the innermost run of the interpreter to the outermost becomes what is written in
+    /// Python: which of its functions the runs are apart is not known, and what lies between them
+    /// is the interpreter's own.
+    void mix(const NativeStack& native, int64_t thread, int64_t timeNs) {
+        frames_.clear();
+        size_t first = native.functions.size(), last = 0;
+        for (size_t at = 0; at < native.functions.size(); ++at) {
+            importer_.nativeFrame(stacks_, native.functions[at]);
+            if (!importer_.isEvaluator_[native.functions[at]]) continue;
+            first = std::min(first, at);
+            last = at;
+        }
+        std::span<const PythonLooks::Frame> python;
+        if (first < native.functions.size()) {
+            ++importer_.counts_.inPython;
+            python = importer_.looks_.at(thread, timeNs);
+            if (!python.empty()) ++importer_.counts_.withPython;
+        }
+        for (size_t at = 0; at < native.functions.size(); ++at) {
+            if (python.empty() || at < first || at > last)
+                frames_.push_back(importer_.nativeFrame(stacks_, native.functions[at]));
+            else if (at == first)
+                for (const PythonLooks::Frame& frame : python)
+                    frames_.push_back({frame.function, frame.file, frame.line});
+        }
+    }
+
+    PerfImporter& importer_;
+    PerfStacks& stacks_;
+    const std::set<int64_t>& processes_;
+    const int64_t offsetNs_;
+    std::vector<Frame> frames_;
+};
+
+PerfImporter::PerfImporter(TraceWriter& trace, int64_t sessionStartNs, uint32_t host)
+    : trace_(trace),
+      sessionStartNs_(sessionStartNs),
+      host_(host),
+      looks_(PythonLooks::read(trace.database())) {}
+
+bool PerfImporter::isPerfLog(const std::filesystem::path& path) {
+    return path.extension() == perfLogEnding;
+}
+
+const PerfImporter::Frame& PerfImporter::nativeFrame(const PerfStacks& stacks, uint32_t function) {
+    if (function >= native_.size()) {
+        native_.resize(function + 1);
+        isEvaluator_.resize(function + 1);
+    }
+    if (!native_[function]) {
+        const NativeFunction& known = stacks.function(function);
+        const std::string name = known.isNamed ? demangled(known.name) : known.name;
+        native_[function] = {trace_.intern(name), trace_.intern(known.file), 0};
+        isEvaluator_[function] = known.isNamed && isEvaluator(known.name);
+    }
+    return *native_[function];
+}
+
+int64_t PerfImporter::chain(const std::vector<Frame>& frames) {
+    static_assert(std::has_unique_object_representations_v<Frame>);
+    std::string key(reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(Frame));
+    // Beyond that each has its own.
+    const auto known = chains_.find(key);
+    if (known != chains_.end()) return known->second;
+    const int64_t id = ++lastChain_;
+    if (chains_.size() < mostChains) chains_.emplace(std::move(key), id);
+    constexpr const auto& t = tables::samplingCallchains;
+    int64_t depth = 0;
+    for (const Frame& frame : frames)
+        trace_.add(t, t.id = id, t.symbol = frame.function, t.module = frame.file,
+                   t.stackDepth = depth++, t.line = unlessZero(frame.line));
+    return id;
+}
+
+Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& path, bool usesLibDw,
+                                                  int64_t patienceNs) {
+    auto file = PerfLogFile::open(path);
+    if (!file) return fail(file.error());
+    counts_ = {};
+    native_.clear();
+    isEvaluator_.clear();
+    FirstPass first;
+    const uint64_t oddBytes = file->read(first);
+    first.spaces.seal();
+    std::set<int64_t> processes;
+    constexpr const auto& p = tables::processes;
+    auto known = trace_.database().prepare(
+        fmt::format("SELECT {} FROM {}", p.globalPid.name, p.tableName()));
+    while (known) {
+        const auto row = known->step();
+        if (!row || !*row) break;
+        processes.insert(known->integer(0));
+    }
+    for (const auto& [process, samples] : first.samplesOf) {
+        if (!processes.insert(globalPid(process, host_)).second) continue;
+        const auto name = first.names.find({process, process});
+        trace_.add(p, p.globalPid = globalPid(process, host_), p.pid = process,
+                   p.name = name == first.names.end() ? std::string() : name->second);
+    }
+    PerfStacks stacks(first.spaces, usesLibDw, patienceNs);
+    SecondPass second(*this, stacks, processes, file->head().eventOffsetNs - sessionStartNs_);
+    static_cast<void>(file->read(second));
+    for (const auto& [thread, name] : first.names) {
+        constexpr int lesser = -1;
+        const int64_t id = globalTid(thread.first, thread.second, host_);
+        if (second.seen.contains(id) && !trace_.hasName(id))
+            trace_.nameThread(id, trace_.intern(name), lesser);
+    }
+    writeHealth(*file, first, stacks, oddBytes);
+    return counts_;
+}
+
+void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
+                               const PerfStacks& stacks, uint64_t oddBytes) {
+    const auto percent = [](int64_t part, int64_t whole) {
+        return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+    };
+    std::string how = fmt::format(
+        "{} samples of threads on a core and {} switches of threads were recorded by the kernel's "
+        "perf events{}; {:.1f} % of the stacks reach the beginning of their thread, followed by "
+        "{}.",
+        counts_.samples, counts_.switches,
+        file.head().seesKernel != 0 ? "" : ", none of samples in the kernel",
+        percent(counts_.whole, counts_.samples),
+        stacks.hasLibDw()
+            ? std::string("libdw")
+            : fmt::format("frame pointers, which not all code has: {}", LibDw::absence()));
+    if (counts_.inPython > 0)
+        how += fmt::format(
+            " {:.1f} % of the stacks in Python have its functions, of the look from outside that "
+            "was nearest, within 20 ms.",
+            percent(counts_.withPython, counts_.inPython));
+    if (file.end() && file.end()->wallNs > 0)
+        how += fmt::format(" Writing them down took {:.2f} % of a core.",
+                           percent(file.end()->cpuNs, file.end()->wallNs));
+    trace_.healthOfLog(Severity::Info, howTaken, how, {}, {}, counts_.samples);
+    counts_.lost += static_cast<int64_t>(first.lostRecords);
+    if (counts_.lost > 0)
+        trace_.health(Severity::Warning, HealthCode::SamplesDropped,
+                      fmt::format("{} samples and switches of threads were lost, because the "
+                                  "kernel's buffers were full.",
+                                  counts_.lost),
+                      {}, {}, counts_.lost);
+    if (first.throttles > 0)
+        trace_.health(Severity::Info, HealthCode::SamplesDropped,
+                      fmt::format("The kernel paused samples of threads {} times, because they "
+                                  "took it too long.",
+                                  first.throttles),
+                      {}, {}, static_cast<int64_t>(first.throttles));
+    if (file.end() && file.end()->bytesNotKept > 0)
+        trace_.health(Severity::Warning, HealthCode::SamplesLimit,
+                      fmt::format("The file of samples of threads had no more room: {} MB of "
+                                  "samples and switches are missing at the end.",
+                                  file.end()->bytesNotKept / 1'000'000));
+    if (stacks.outOfTime() > 0)
+        trace_.health(Severity::Info, HealthCode::SamplesDropped,
+                      fmt::format("The stacks of {} samples were followed by frame pointers only, "
+                                  "since libdw took too long for all.",
+                                  stacks.outOfTime()),
+                      {}, {}, static_cast<int64_t>(stacks.outOfTime()));
+    if (oddBytes > 0 || first.spaces.leftOut() > 0)
+        trace_.health(Severity::Info, HealthCode::LogOddRecords,
+                      fmt::format("{} bytes and {} entries of the file of samples made no sense "
+                                  "and were left out.",
+                                  oddBytes, first.spaces.leftOut()));
+}
+
+}  // namespace lanescope::capture

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/collector/PythonLooks.h"
+#include "capture/collector/TraceWriter.h"
+#include "capture/perf/PerfStacks.h"
+#include "capture/perf/readPerfLog.h"
+
+namespace lanescope::capture {
+
+/// Writes what the kernel told of threads: when they had a core, and samples with their stacks,
+/// in which the Python functions stand that a look found at that time. One thread.
+class PerfImporter {
+  public:
+    /// How many of what it wrote.
+    struct Counts {
+        int64_t samples = 0, switches = 0;
+        int64_t whole = 0;       ///< Stacks down to where their thread began.
+        int64_t inPython = 0;    ///< Stacks within the interpreter,
+        int64_t withPython = 0;  ///< and of these those with its functions and lines.
+        int64_t lost = 0;
+    };
+    /// `host` is the number of the host in global ids. To be called when the trace has all that
+    /// logs told.
+    PerfImporter(TraceWriter& trace, int64_t sessionStartNs, uint32_t host);
+
+    /// Brings a file of samples into the trace, and says in its health how that went. Fails if it
+    /// is none, or not of this machine. `usesLibDw` and `patienceNs` as for `PerfStacks`.
+    Result<Counts> import(const std::filesystem::path& path, bool usesLibDw = true,
+                          int64_t patienceNs = usualPatienceNs);
+
+    static constexpr int64_t usualPatienceNs = 60'000'000'000;
+    /// Whether a file of that name is one: "<host>.<pid>.perf".
+    static bool isPerfLog(const std::filesystem::path& path);
+
+  private:
+    struct Frame {
+        int64_t function = 0, file = 0;  ///< Strings of the trace.
+        int64_t line = 0;                ///< 0: none.
+        bool operator==(const Frame&) const = default;
+    };
+    struct FrameHash {
+        size_t operator()(const Frame& frame) const;
+    };
+    class FirstPass;
+    class SecondPass;
+
+    const Frame& nativeFrame(const PerfStacks& stacks, uint32_t function);
+    /// The number of a stack in the trace, innermost first.
+    int64_t chain(const std::vector<Frame>& frames);
+    void nameThreads(const FirstPass& first);
+    void writeHealth(const PerfLogFile& file, const FirstPass& first, const PerfStacks& stacks,
+                     uint64_t oddBytes);
+
+    TraceWriter& trace_;
+    const int64_t sessionStartNs_;
+    const uint32_t host_;
+    PythonLooks looks_;
+    Counts counts_;
+    std::vector<std::optional<Frame>> native_;  ///< By the numbers of `PerfStacks`.
+    std::vector<bool> isEvaluator_;             ///< The same.
+    std::unordered_map<std::string, int64_t> chains_;
+    int64_t lastChain_ = 0;
+};
+
+}  // namespace lanescope::capture

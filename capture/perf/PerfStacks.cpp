@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/perf/PerfStacks.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+#include "capture/log/clocks.h"
+#include "capture/perf/FrameWalk.h"
+
+namespace lanescope::capture {
+
+namespace {
+
+constexpr size_t mostSpacesAtOnce = 256, mostKnown = 1'000'000, mostOpenFiles = 20'000;
+constexpr size_t mostNameBytes = 65'536;
+constexpr std::string_view kernelName = "[kernel]", vdsoName = "[vdso]";
+
+/// What the kernel maps into every process so that reading the clock needs no call: of this
+/// process, which is the same.
+std::span<const std::byte> ownVdso() {
+    std::ifstream maps("/proc/self/maps");
+    std::string line;
+    while (std::getline(maps, line)) {
+        unsigned long from = 0, until = 0;
+        if (line.ends_with(vdsoName) && std::sscanf(line.c_str(), "%lx-%lx", &from, &until) == 2)
+            return {reinterpret_cast<const std::byte*>(from), until - from};
+    }
+    return {};
+}
+
+int vdsoFile() {
+    const auto bytes = ownVdso();
+    if (bytes.empty()) return -1;
+    const int file = ::memfd_create("vdso", MFD_CLOEXEC);
+    if (file < 0) return -1;
+    if (::write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
+        ::close(file);
+        return -1;
+    }
+    return file;
+}
+
+}  // namespace
+
+PerfStacks::PerfStacks(const AddressSpaces& spaces, bool usesLibDw, int64_t patienceNs)
+    : spaces_(spaces), patienceNs_(patienceNs) {
+    if (usesLibDw) {
+        libDw_ = std::make_unique<LibDw>();
+        if (!*libDw_) libDw_.reset();
+    }
+    number(std::string(kernelName), std::string(kernelName), true);
+}
+
+PerfStacks::~PerfStacks() = default;
+
+uint32_t PerfStacks::number(std::string name, const std::string& file, bool isNamed) {
+    const auto [known, isNew] =
+        numbers_.try_emplace({std::move(name), file}, static_cast<uint32_t>(functions_.size()));
+    if (isNew) functions_.push_back({known->first.first, file, isNamed});
+    return known->second;
+}
+
+/// Null if it is none, or not there.
+ElfFile* PerfStacks::fileOf(uint32_t number) {
+    const auto known = files_.find(number);
+    if (known != files_.end()) return known->second ? &*known->second : nullptr;
+    const std::string& path = spaces_.file(number);
+    const auto open = [&]() -> std::optional<ElfFile> {
+        if (path == vdsoName) return ElfFile::at(ownVdso());
+        if (!path.starts_with('/') || files_.size() >= mostOpenFiles) return std::nullopt;
+        return ElfFile::open(path);
+    };
+    auto& kept = files_.emplace(number, open()).first->second;
+    return kept ? &*kept : nullptr;
+}
+
+LibDw::Space* PerfStacks::spaceOf(uint32_t number) {
+    const auto known = unwound_.find(number);
+    if (known != unwound_.end()) return known->second.get();
+    if (unwound_.size() >= mostSpacesAtOnce) unwound_.clear();
+    std::vector<UnwindModule> modules;
+    uint64_t untilNow = 0;
+    for (const auto& [start, mapping] : spaces_.space(number).all()) {
+        ElfFile* const file = fileOf(mapping.file);
+        if (file == nullptr) continue;
+        const auto bias = file->bias(start, mapping.fileOffset);
+        if (!bias) continue;
+        const std::string& path = spaces_.file(mapping.file);
+        UnwindModule module{path, *bias + file->firstAddress(), -1};
+        // Several pieces of one file are one of these.
+        if (!modules.empty() && modules.back().path == path && modules.back().start == module.start)
+            continue;
+        if (start < untilNow) continue;
+        untilNow = mapping.end;
+        if (path == vdsoName) {
+            module.file = vdsoFile();
+            if (module.file < 0) continue;
+        }
+        modules.push_back(std::move(module));
+    }
+    return unwound_.emplace(number, libDw_->makeSpace(std::move(modules))).first->second.get();
+}
+
+/// Whether a thread or a program begins in that function. That a stack ended there without an error
+/// does not tell: what was read wrongly may end so, too.
+bool PerfStacks::isBeginning(uint32_t space, uint64_t address, uint32_t function) {
+    const NativeFunction& outermost = functions_[function];
+    if (outermost.isNamed && (outermost.name == "_start" || outermost.name == "thread_start" ||
+                              outermost.name.find("clone") != std::string::npos))
+        return true;
+    // Which threads begin in what the C library names to nobody.
+    const std::string_view file =
+        std::string_view(outermost.file).substr(outermost.file.rfind('/') + 1);
+    if (!outermost.isNamed && (file.starts_with("libc.so") || file.starts_with("libc-")))
+        return true;
+    constexpr uint64_t entryBytes = 96;
+    const Mapping* const mapping = spaces_.space(space).find(address);
+    ElfFile* const elf = mapping == nullptr ? nullptr : fileOf(mapping->file);
+    if (elf == nullptr || elf->entry() == 0) return false;
+    const auto bias = elf->bias(mapping->start, mapping->fileOffset);
+    return bias && address - *bias - elf->entry() < entryBytes;
+}
+
+uint32_t PerfStacks::functionAt(uint32_t space, uint64_t address) {
+    const Mapping* const mapping = spaces_.space(space).find(address);
+    if (mapping == nullptr) return number("[unknown]", "[unknown]", false);
+    const std::string& path = spaces_.file(mapping->file);
+    if (ElfFile* const file = fileOf(mapping->file))
+        if (const auto bias = file->bias(mapping->start, mapping->fileOffset))
+            if (const std::string_view name = file->nameAt(address - *bias); !name.empty())
+                return number(std::string(name.substr(0, mostNameBytes)), path, true);
+    const std::string shortName = std::filesystem::path(path).filename().string();
+    return number(path.starts_with('[') ? path : "[" + shortName + "]", path, false);
+}
+
+NativeStack PerfStacks::of(const PerfSample& sample) {
+    NativeStack stack;
+    if (sample.isInKernel) stack.functions.push_back(0);
+    const uint32_t space = spaces_.of(sample.place.process, sample.place.timeNs);
+    if (sample.registers.size() != perfRegisterCount * sizeof(uint64_t) ||
+        space == AddressSpaces::none)
+        return stack;
+    uint64_t values[PerfRegisters::most];
+    std::memcpy(values, sample.registers.data(), sample.registers.size());
+    const PerfRegisters registers = dwarfRegisters(values);
+    std::vector<uint64_t> addresses;
+    const bool hasTime = spentNs_ < patienceNs_;
+    if (libDw_ && !hasTime) ++outOfTime_;
+    if (libDw_ && hasTime) {
+        const int64_t begunNs = log::monotonicNs();
+        if (LibDw::Space* const known = spaceOf(space))
+            addresses = libDw_->walk(*known, registers, sample.stack);
+        spentNs_ += log::monotonicNs() - begunNs;
+    }
+    if (addresses.empty()) addresses = walkFramePointers(registers, sample.stack);
+    if (knownCount_ > mostKnown) {
+        known_.clear();
+        knownCount_ = 0;
+    }
+    auto& known = known_[space];
+    for (const uint64_t address : addresses) {
+        const auto [place, isNew] = known.try_emplace(address, 0);
+        if (isNew) {
+            place->second = functionAt(space, address);
+            ++knownCount_;
+        }
+        stack.functions.push_back(place->second);
+    }
+    stack.isWhole = isBeginning(space, addresses.back(), stack.functions.back());
+    return stack;
+}
+
+}  // namespace lanescope::capture

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/perf/perfRecords.h"
+
+#include <linux/perf_event.h>
+
+#include <cstring>
+#include <optional>
+
+namespace lanescope::capture {
+
+namespace {
+
+constexpr uint16_t isExecBit = 1 << 13;       // PERF_RECORD_MISC_COMM_EXEC
+constexpr uint16_t isOutBit = 1 << 13;        // PERF_RECORD_MISC_SWITCH_OUT
+constexpr uint16_t isPreemptedBit = 1 << 14;  // PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
+
+/// Reads one field after the other; what is not there is zero, and `isWhole` false.
+class Fields {
+  public:
+    explicit Fields(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+    template <class Number>
+    Number take() {
+        Number number{};
+        const auto bytes = take(sizeof(number));
+        if (!bytes.empty()) std::memcpy(&number, bytes.data(), sizeof(number));
+        return number;
+    }
+    std::span<const std::byte> take(uint64_t bytes) {
+        if (bytes > rest_.size()) {
+            isWhole_ = false;
+            rest_ = {};
+            return {};
+        }
+        const auto taken = rest_.first(static_cast<size_t>(bytes));
+        rest_ = rest_.subspan(static_cast<size_t>(bytes));
+        return taken;
+    }
+    /// All that is left but the last `behind` bytes, as a text that ends with a zero.
+    std::string_view text(size_t behind) {
+        if (rest_.size() < behind) {
+            isWhole_ = false;
+            return {};
+        }
+        const auto bytes = take(rest_.size() - behind);
+        const auto* const begin = reinterpret_cast<const char*>(bytes.data());
+        return {begin, ::strnlen(begin, bytes.size())};
+    }
+    bool isWhole() const { return isWhole_; }
+
+  private:
+    std::span<const std::byte> rest_;
+    bool isWhole_ = true;
+};
+
+/// What each record ends with that is no sample.
+constexpr size_t placeBytes = 24;
+
+PerfPlace takePlace(Fields& fields) {
+    PerfPlace place;
+    place.process = fields.take<uint32_t>();
+    place.thread = fields.take<uint32_t>();
+    place.timeNs = static_cast<int64_t>(fields.take<uint64_t>());
+    place.core = fields.take<uint32_t>();
+    fields.take<uint32_t>();
+    return place;
+}
+
+bool readSample(Fields fields, uint16_t misc, size_t registerCount, PerfVisitor& visitor) {
+    PerfSample sample;
+    fields.take<uint64_t>();  // where it was, which registers tell, too
+    sample.place = takePlace(fields);
+    sample.isInKernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    const bool has64 = fields.take<uint64_t>() == PERF_SAMPLE_REGS_ABI_64;
+    if (has64) sample.registers = fields.take(registerCount * sizeof(uint64_t));
+    // Of a program of 32 bits nothing is known.
+    if (const uint64_t bytes = has64 ? fields.take<uint64_t>() : 0; bytes > 0) {
+        const auto stack = fields.take(bytes);
+        const auto used = fields.take<uint64_t>();
+        sample.stack = stack.first(static_cast<size_t>(std::min<uint64_t>(used, stack.size())));
+    }
+    if (!fields.isWhole()) return false;
+    visitor.visit(sample);
+    return true;
+}
+
+bool readRecord(const perf_event_header& header, std::span<const std::byte> body,
+                size_t registerCount, PerfVisitor& visitor) {
+    Fields fields(body);
+    const auto atEnd = [&] {
+        if (body.size() < placeBytes) return PerfPlace{};
+        Fields last(body.last(placeBytes));
+        return takePlace(last);
+    };
+    switch (header.type) {
+        case PERF_RECORD_SAMPLE:
+            return readSample(fields, header.misc, registerCount, visitor);
+        case PERF_RECORD_SWITCH: {
+            const PerfPlace place = takePlace(fields);
+            const bool isOut = (header.misc & isOutBit) != 0;
+            if (!fields.isWhole()) return false;
+            visitor.visit(PerfSwitch{place, !isOut, isOut && (header.misc & isPreemptedBit) != 0});
+            return true;
+        }
+        case PERF_RECORD_MMAP2: {
+            PerfMapping mapping;
+            fields.take<uint64_t>();
+            mapping.address = fields.take<uint64_t>();
+            mapping.bytes = fields.take<uint64_t>();
+            mapping.fileOffset = fields.take<uint64_t>();
+            fields.take(32);  // which file it is on which disk, and what may be done with it
+            mapping.file = fields.text(placeBytes);
+            mapping.place = takePlace(fields);
+            if (!fields.isWhole()) return false;
+            visitor.visit(mapping);
+            return true;
+        }
+        case PERF_RECORD_COMM: {
+            PerfName name;
+            const auto process = fields.take<uint32_t>(), thread = fields.take<uint32_t>();
+            name.name = fields.text(placeBytes);
+            name.place = takePlace(fields);
+            name.isExec = (header.misc & isExecBit) != 0;
+            if (!fields.isWhole()) return false;
+            // Another may have named it.
+            name.place.process = process;
+            name.place.thread = thread;
+            visitor.visit(name);
+            return true;
+        }
+        case PERF_RECORD_FORK: {
+            PerfFork fork;
+            const auto process = fields.take<uint32_t>();
+            fork.parentProcess = fields.take<uint32_t>();
+            const auto thread = fields.take<uint32_t>();
+            fork.parentThread = fields.take<uint32_t>();
+            if (!fields.isWhole() || body.size() < placeBytes) return false;
+            fork.place = atEnd();
+            fork.place.process = process;
+            fork.place.thread = thread;
+            visitor.visit(fork);
+            return true;
+        }
+        case PERF_RECORD_LOST: {
+            fields.take<uint64_t>();
+            const auto count = fields.take<uint64_t>();
+            if (!fields.isWhole()) return false;
+            visitor.lost(count);
+            return true;
+        }
+        case PERF_RECORD_LOST_SAMPLES: {
+            const auto count = fields.take<uint64_t>();
+            if (!fields.isWhole()) return false;
+            visitor.lost(count);
+            return true;
+        }
+        case PERF_RECORD_THROTTLE:
+            visitor.throttled();
+            return true;
+        default:
+            return true;
+    }
+}
+
+}  // namespace
+
+size_t readPerfRecords(std::span<const std::byte> bytes, size_t registerCount,
+                       PerfVisitor& visitor) {
+    size_t odd = 0;
+    while (bytes.size() >= sizeof(perf_event_header)) {
+        perf_event_header header;
+        std::memcpy(&header, bytes.data(), sizeof(header));
+        if (header.size < sizeof(header) || header.size > bytes.size()) break;
+        if (!readRecord(header, bytes.subspan(sizeof(header), header.size - sizeof(header)),
+                        registerCount, visitor))
+            odd += header.size;
+        bytes = bytes.subspan(header.size);
+    }
+    return odd + bytes.size();
+}
+
+}  // namespace lanescope::capture

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <cerrno>
+#include <cstddef>
+#include <fstream>
+#include <functional>
+
+#include "capture/collector/PerfImporter.h"
+#include "capture/log/clocks.h"
+#include "capture/perf/PerfEvents.h"
+#include "model/format/tables/Stacks.h"
+#include "model/format/tables/ThreadStates.h"
+#include "model/load/loadTrace.h"
+#include "model/trace/ThreadTimes.h"
+#include "model/trace/stacks.h"
+#include "tests/capture/CollectorFixture.h"
+#include "tests/capture/PerfBytes.h"
+#include "tests/support/runTest.h"
+#include "tests/support/sanitizers.h"
+
+using namespace lanescope;
+using namespace lanescope::capture;
+using lanescope::test::PerfBytes;
+
+// Functions that made-up stacks are in; the first is called as the interpreter's is.
+extern "C" {
+[[gnu::noinline, gnu::used]] int _PyEval_EvalFrameDefault(int number) {
+    return number + 1;
+}
+[[gnu::noinline, gnu::used]] int perf_test_inner(int number) {
+    return number + 2;
+}
+[[gnu::noinline, gnu::used]] int perf_test_glue(int number) {
+    return number + 3;
+}
+[[gnu::noinline, gnu::used]] int perf_test_outer(int number) {
+    return number + 4;
+}
+}
+
+namespace {
+
+constexpr bool isSanitized = test::hasAddressSanitizer || test::hasThreadSanitizer;
+
+/// A program that was recorded, and what it and `record` printed.
+struct Recorded {
+    TracePtr trace;
+    QJsonObject said;
+    QByteArray errors;
+    int status = -1;
+};
+
+Recorded recorded(const QStringList& command, const QStringList& options,
+                  const std::function<void()>& inChild = {}) {
+    const QTemporaryDir folder;
+    const QString output = folder.filePath(QStringLiteral("run.sqlite"));
+    QProcess process;
+    if (inChild) process.setChildProcessModifier(inChild);
+    process.start(
+        QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
+        QStringList{"record", "--no-sample", "-o", output} + options + QStringList{"--"} + command);
+    Recorded made;
+    if (!process.waitForFinished(120'000)) return made;
+    made.status = process.exitCode();
+    made.errors = process.readAllStandardError();
+    made.said = QJsonDocument::fromJson(process.readAllStandardOutput()).object();
+    if (auto trace = loadTrace(output.toStdString(), {})) made.trace = *trace;
+    return made;
+}
+
+/// Of all samples that are in one of the named functions the share of each; by the innermost.
+QMap<QString, double> shares(const Trace& trace, const QStringList& names) {
+    QMap<QString, double> found;
+    double all = 0;
+    const CpuStateTable& states = trace.cpuStates;
+    for (uint32_t row = 0; row < states.size(); ++row) {
+        if (states.source[row] != StateSource::Samples || states.stack[row] == noIndex) continue;
+        for (const uint32_t frame : framesOf(trace, states.stack[row])) {
+            const QString name =
+                QString::fromStdString(std::string(trace.strings.at(trace.stacks.function[frame])));
+            if (!names.contains(name)) continue;
+            found[name] += 1;
+            all += 1;
+            break;
+        }
+    }
+    for (double& each : found) each *= 100 / std::max(all, 1.0);
+    return found;
+}
+
+/// What the trace says of how its samples were taken.
+std::string sentenceOf(const Trace& trace) {
+    for (const HealthNote& note : trace.health)
+        if (note.sentence.find("samples of threads on a core") != std::string::npos)
+            return note.sentence;
+    return {};
+}
+
+/// "99.7" of "...; 99.7 % of the stacks reach ...".
+double wholePercent(const std::string& sentence) {
+    const size_t at = sentence.find(" % of the stacks reach");
+    if (at == std::string::npos) return -1;
+    return std::stod(sentence.substr(sentence.rfind(' ', at - 1)));
+}
+
+void refusePerf() {
+    sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{4, code};
+    ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/// Where this program lies in memory, as the kernel tells.
+void mapOwn(PerfBytes& made, uint32_t process) {
+    const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
+    std::ifstream maps("/proc/self/maps");
+    std::string line;
+    while (std::getline(maps, line)) {
+        unsigned long from = 0, until = 0, offset = 0;
+        char rights[5] = {};
+        if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx", &from, &until, rights, &offset) == 4 &&
+            rights[2] == 'x' && line.ends_with(own))
+            made.mapping(process, 1, from, until - from, offset, own);
+    }
+}
+
+uint64_t addressOf(int (*function)(int)) {
+    return reinterpret_cast<uintptr_t>(function);
+}
+
+}  // namespace
+
+/// Samples and switches by the kernel's perf events, from the program to the trace.
+class TestCpuSamples : public QObject {
+    Q_OBJECT
+  private slots:
+    void pythonTakesThePlaceOfItsInterpreter() {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("box.-.9.perf").toStdString();
+        constexpr int64_t base = 1'000'000'000;
+        PerfBytes made;
+        made.name(7, 7, 0, "python", true);
+        mapOwn(made, 7);
+        // Outermost last: outer, interpreter, glue, interpreter, inner; by frame pointers.
+        const auto call = [](int (*function)(int)) { return addressOf(function) + 2; };
+        const uint64_t stack[] = {
+            0x7010, call(_PyEval_EvalFrameDefault), 0x7020, call(perf_test_glue),
+            0x7030, call(_PyEval_EvalFrameDefault), 0,      call(perf_test_outer)};
+        const auto sample = [&](int64_t timeNs) {
+            made.sample(7, 7, timeNs, addressOf(perf_test_inner) + 1, 0x7000, 0x7000, stack);
+        };
+        sample(base);                // within a look
+        sample(base + 25'000'000);   // 15 ms behind it
+        sample(base + 100'000'000);  // of which nothing is known
+        made.change(7, 7, base, true).change(7, 7, base + 5, false, true);
+        made.change(8, 8, base, true);  // of a process that nothing else is known of
+        {
+            auto log = PerfLog::create(path, {}, 1 << 20);
+            QVERIFY(log);
+            log->add(0, made.all, {});
+            log->end(1'000'000'000, 1'000'000);
+        }
+        const std::string database = folder.filePath("t.sqlite").toStdString();
+        auto writer = TraceWriter::create(database);
+        QVERIFY(writer);
+        TraceWriter& trace = **writer;
+        const int64_t main = trace.intern({0, trace.intern("main"), trace.intern("a.py"), 3});
+        const int64_t load = trace.intern({main, trace.intern("load"), trace.intern("a.py"), 88});
+        constexpr const auto& t = tables::threadStates;
+        trace.add(t, t.start = base - 10'000'000, t.end = base + 10'000'000,
+                  t.globalTid = globalTid(7, 7), t.state = 1, t.callchainId = load, t.cpuNs = 0,
+                  t.delayNs = 0);
+        PerfImporter importer(trace, log::eventOffsetNs(), 0);
+        const auto counts = importer.import(path, false);
+        QVERIFY(counts);
+        QCOMPARE(counts->samples, int64_t{3});
+        QCOMPARE(counts->switches, int64_t{2});
+        QCOMPARE(counts->inPython, int64_t{3});
+        QCOMPARE(counts->withPython, int64_t{2});
+        QVERIFY(trace.finish());
+        writer->reset();
+        const auto loaded = loadTrace(database, {});
+        QVERIFY(loaded);
+        const Trace& read = **loaded;
+        std::vector<std::string> stacks;
+        const CpuStateTable& states = read.cpuStates;
+        for (uint32_t row = 0; row < states.size(); ++row) {
+            if (states.source[row] != StateSource::Samples) continue;
+            std::string words;
+            for (const uint32_t frame : framesOf(read, states.stack[row])) {
+                words += std::string(read.strings.at(read.stacks.function[frame]));
+                if (read.stacks.line[frame] > 0)
+                    words += ":" + std::to_string(read.stacks.line[frame]);
+                words += " ";
+            }
+            stacks.push_back(words);
+        }
+        const std::string mixed = "perf_test_inner load:88 main:3 perf_test_outer ";
+        QCOMPARE(stacks, (std::vector<std::string>{
+                             mixed, mixed,
+                             "perf_test_inner _PyEval_EvalFrameDefault perf_test_glue "
+                             "_PyEval_EvalFrameDefault perf_test_outer "}));
+    }
+
+    void functionsHaveTheirShares() {
+        if (isSanitized) QSKIP("Shares of time are for programs at their own speed.");
+        if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
+        const QString compiler = QStandardPaths::findExecutable(QStringLiteral("cc"));
+        if (compiler.isEmpty()) QSKIP("There is no C compiler.");
+        const QTemporaryDir folder;
+        const QString source =
+            QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/workloads/known_functions.c");
+        for (const char* flag : {"-fomit-frame-pointer", "-fno-omit-frame-pointer"}) {
+            const QString program = folder.filePath(QStringLiteral("known"));
+            QCOMPARE(QProcess::execute(compiler, {"-O2", flag, "-pthread", "-o", program, source}),
+                     0);
+            const Recorded made =
+                recorded({program, "3"}, {"--cpu-samples", "perf", "--cpu-samples-hz", "1000"});
+            QVERIFY2(made.trace, made.errors.constData());
+            const QMap<QString, double> found = shares(*made.trace, made.said.keys());
+            double all = 0;
+            for (const QString& each : made.said.keys()) all += made.said[each].toDouble();
+            for (const QString& each : made.said.keys()) {
+                const double own = 100 * made.said[each].toDouble() / all;
+                QVERIFY2(std::abs(found[each] - own) < 3,
+                         qPrintable(QStringLiteral("%1: %2, by its own clock %3")
+                                        .arg(each)
+                                        .arg(found[each])
+                                        .arg(own)));
+            }
+            const std::string how = sentenceOf(*made.trace);
+            QVERIFY2(wholePercent(how) >= 99 || how.find("libdw ") != std::string::npos,
+                     how.c_str());
+            qInfo("%s: %s", flag, how.c_str());
+        }
+    }
+
+    void switchesAreExact() {
+        if (isSanitized) QSKIP("Sanitizers have threads of their own.");
+        if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
+        const Recorded made =
+            recorded({"sh", "-c", "sleep 0.3; exec sleep 0.2"}, {"--cpu-samples", "perf"});
+        QVERIFY2(made.trace, made.errors.constData());
+        QCOMPARE(made.status, 0);
+    }
+
+    void whereItIsRefusedNothingBegins() {
+        if (isSanitized) QSKIP("Sanitizers do not like filters.");
+        const QTemporaryDir folder;
+        const QString mark = folder.filePath("mark");
+        const Recorded made =
+            recorded({"touch", mark}, {"--cpu-samples", "perf"}, [] { refusePerf(); });
+        QCOMPARE(made.status, 1);
+        QVERIFY(!QFile::exists(mark));
+        QVERIFY2(made.errors.contains("seccomp filter") && made.errors.contains("--cpu-samples"),
+                 made.errors.constData());
+        QCOMPARE(made.errors.trimmed().count('\n'), 0);
+        // Who does not ask for it is told nothing of it.
+        QCOMPARE(recorded({"touch", mark}, {}, [] { refusePerf(); }).status, 0);
+        QVERIFY(QFile::exists(mark));
+    }
+};
+
+LANESCOPE_TEST(TestCpuSamples, QCoreApplication)
+#include "tst_CpuSamples.moc"

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTemporaryDir>
+#include <QtTest>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "capture/perf/AddressSpaces.h"
+#include "capture/perf/ElfFile.h"
+#include "capture/perf/FrameWalk.h"
+#include "capture/perf/PerfEvents.h"
+#include "capture/perf/PerfLog.h"
+#include "capture/perf/PerfRing.h"
+#include "capture/perf/PerfStacks.h"
+#include "capture/perf/readPerfLog.h"
+#include "tests/capture/PerfBytes.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::capture;
+using lanescope::test::PerfBytes;
+
+namespace {
+
+/// What was read, in words.
+class Said : public PerfVisitor {
+  public:
+    void visit(const PerfSample& sample) override {
+        add("sample", sample.place);
+        said.back() += " " + std::to_string(sample.registers.size() / 8) + " registers, " +
+                       std::to_string(sample.stack.size()) + " bytes" +
+                       (sample.isInKernel ? " in the kernel" : "");
+    }
+    void visit(const PerfSwitch& change) override {
+        add(change.isIn ? "in" : change.isPreempted ? "preempted" : "out", change.place);
+    }
+    void visit(const PerfMapping& mapping) override {
+        add("map " + std::string(mapping.file), mapping.place);
+    }
+    void visit(const PerfName& name) override {
+        add((name.isExec ? "exec " : "name ") + std::string(name.name), name.place);
+    }
+    void visit(const PerfFork& fork) override {
+        add("fork of " + std::to_string(fork.parentProcess), fork.place);
+    }
+    void lost(uint64_t count) override { said.push_back("lost " + std::to_string(count)); }
+
+    std::vector<std::string> said;
+
+  private:
+    void add(std::string what, const PerfPlace& place) {
+        said.push_back(std::move(what) + " " + std::to_string(place.process) + "/" +
+                       std::to_string(place.thread) + " at " + std::to_string(place.timeNs));
+    }
+};
+using Texts = std::vector<std::string>;
+
+PerfBytes everything() {
+    PerfBytes made;
+    made.name(7, 7, 10, "train", true).mapping(7, 11, 0x1000, 0x2000, 0, "/lib/a.so");
+    made.change(7, 8, 20, true).change(7, 8, 30, false).change(7, 8, 40, false, true);
+    made.fork(9, 7, 50).lost(3);
+    const uint64_t stack[] = {1, 2, 3};
+    made.sample(7, 8, 60, 0x1234, 0x7000, 0, stack).sample(7, 8, 70, 0x1234, 0x7000, 0, {}, true);
+    return made;
+}
+
+PerfMapping mapped(uint32_t process, int64_t timeNs, uint64_t from, uint64_t until,
+                   const char* file, uint64_t offset = 0) {
+    return {{process, process, 0, timeNs}, from, until - from, offset, file};
+}
+
+}  // namespace
+
+/// The pieces of which samples by the kernel's perf events are made.
+class TestPerfParts : public QObject {
+    Q_OBJECT
+  private slots:
+    void recordsAreRead() {
+        const PerfBytes made = everything();
+        Said read;
+        QCOMPARE(readPerfRecords(made.all, perfRegisterCount, read), size_t{0});
+        const std::string registers = std::to_string(perfRegisterCount) + " registers, ";
+        QCOMPARE(read.said,
+                 (Texts{"exec train 7/7 at 10", "map /lib/a.so 7/7 at 11", "in 7/8 at 20",
+                        "out 7/8 at 30", "preempted 7/8 at 40", "fork of 7 9/9 at 50", "lost 3",
+                        "sample 7/8 at 60 " + registers + "24 bytes",
+                        "sample 7/8 at 70 " + registers + "0 bytes in the kernel"}));
+    }
+
+    void whatIsCutOrMadeUpIsLeftOut() {
+        const PerfBytes made = everything();
+        for (size_t bytes = 0; bytes < made.all.size(); ++bytes) {
+            Said read;
+            readPerfRecords(std::span(made.all).first(bytes), perfRegisterCount, read);
+            QVERIFY(read.said.size() < 9);
+        }
+        // Each byte another; any bytes at all.
+        std::mt19937 random(1);
+        for (int round = 0; round < 20'000; ++round) {
+            std::vector<std::byte> damaged = made.all;
+            for (int each = 0; each < 3; ++each)
+                damaged[random() % damaged.size()] = static_cast<std::byte>(random());
+            Said read;
+            QVERIFY(readPerfRecords(damaged, perfRegisterCount, read) <= damaged.size());
+        }
+        // A stack that says it is longer than its record.
+        PerfBytes longer;
+        const uint64_t stack[] = {1, 2};
+        longer.sample(1, 1, 1, 1, 1, 1, stack);
+        const uint64_t tooMuch = UINT64_MAX - 7;
+        std::memcpy(longer.all.data() + longer.all.size() - 32, &tooMuch, 8);
+        Said read;
+        QCOMPARE(readPerfRecords(longer.all, perfRegisterCount, read), longer.all.size());
+        QVERIFY(read.said.empty());
+    }
+
+    void aRingIsReadAcrossItsEnd() {
+        perf_event_mmap_page page{};
+        std::vector<std::byte> data(64);
+        for (size_t at = 0; at < data.size(); ++at) data[at] = static_cast<std::byte>(at);
+        PerfRing ring(&page, data.data(), data.size());
+        std::vector<int> read;
+        const auto take = [&](auto first, auto rest) {
+            for (const std::byte each : first) read.push_back(static_cast<int>(each));
+            for (const std::byte each : rest) read.push_back(static_cast<int>(each));
+        };
+        ring.drain(take);
+        QVERIFY(read.empty());
+        page.data_tail = 64 * 5 + 56;
+        page.data_head = 64 * 6 + 8;
+        ring.drain(take);
+        QCOMPARE(read, (std::vector<int>{56, 57, 58, 59, 60, 61, 62, 63, 0, 1, 2, 3, 4, 5, 6, 7}));
+        QCOMPARE(page.data_tail, page.data_head);
+        read.clear();
+        ring.drain(take);
+        QVERIFY(read.empty());
+        // What no kernel says.
+        page.data_head = page.data_tail + 1'000'000;
+        ring.drain(take);
+        QCOMPARE(read.size(), size_t{64});
+    }
+
+    void spacesFollowForksAndPrograms() {
+        AddressSpaces spaces;
+        // Told in another order than it was.
+        spaces.add(mapped(7, 30, 0x3000, 0x4000, "/late"));
+        spaces.add(mapped(7, 10, 0x1000, 0x3000, "/early", 0x100));
+        spaces.add(PerfFork{{8, 8, 0, 20}, 7, 7});
+        spaces.add(PerfFork{{7, 70, 0, 20}, 7, 7});  // a thread
+        spaces.add(PerfName{{8, 8, 0, 40}, true, "other"});
+        spaces.add(mapped(8, 50, 0x1000, 0x2000, "/other"));
+        spaces.seal();
+        QCOMPARE(spaces.count(), size_t{2});
+        const auto fileAt = [&](uint32_t process, int64_t timeNs, uint64_t address) {
+            const uint32_t space = spaces.of(process, timeNs);
+            if (space == AddressSpaces::none) return std::string("none");
+            const Mapping* const found = spaces.space(space).find(address);
+            return found == nullptr ? std::string("nothing") : spaces.file(found->file);
+        };
+        QCOMPARE(fileAt(7, 60, 0x1000), std::string("/early"));
+        QCOMPARE(fileAt(7, 60, 0x3fff), std::string("/late"));
+        QCOMPARE(fileAt(7, 60, 0x4000), std::string("nothing"));
+        QCOMPARE(fileAt(8, 30, 0x1000), std::string("/early"));
+        QCOMPARE(fileAt(8, 60, 0x1000), std::string("/other"));
+        QCOMPARE(fileAt(8, 60, 0x2000), std::string("nothing"));
+        QCOMPARE(fileAt(9, 60, 0x2000), std::string("none"));
+    }
+
+    void whatIsMappedLaterCounts() {
+        AddressSpace space;
+        space.add({0x1000, 0x5000, 0, 1});
+        space.add({0x2000, 0x3000, 0x9000, 2});
+        QCOMPARE(space.find(0x1fff)->file, 1u);
+        QCOMPARE(space.find(0x2000)->file, 2u);
+        QCOMPARE(space.find(0x3000)->file, 1u);
+        QCOMPARE(space.find(0x3000)->fileOffset, uint64_t{0x2000});
+        space.add({0x1000, 0x6000, 0, 3});
+        QCOMPARE(space.all().size(), size_t{1});
+        space.add({5, 5, 0, 4});
+        QCOMPARE(space.all().size(), size_t{1});
+    }
+
+    void framePointersAreFollowedUpwardsOnly() {
+        PerfRegisters registers;
+        registers.programCounter = 100;
+        registers.stackPointer = 0x7000;
+        registers.framePointer = 0x7010;
+        const auto walk = [&](std::vector<uint64_t> stack) {
+            return walkFramePointers(registers, std::as_bytes(std::span(stack)));
+        };
+        using Addresses = std::vector<uint64_t>;
+        QCOMPARE(walk({0, 0, 0x7020, 201, 0, 301}), (Addresses{100, 200, 300}));
+        QCOMPARE(walk({0, 0, 0x7010, 201}), (Addresses{100, 200}));        // to itself
+        QCOMPARE(walk({0, 0, 0x6000, 201}), (Addresses{100, 200}));        // downwards
+        QCOMPARE(walk({0, 0, 0x7019, 201, 0, 0}), (Addresses{100, 200}));  // no frame lies there
+        QCOMPARE(walk({0, 0, 0x7020}), (Addresses{100}));                  // cut
+        QCOMPARE(walk({}), (Addresses{100}));
+    }
+
+    void namesComeFromTheFile() {
+        auto own = ElfFile::open("/proc/self/exe");
+        QVERIFY(own);
+        QVERIFY(own->entry() != 0);
+        // Where a function of this program lies in its file is known by what is mapped.
+        const auto address = reinterpret_cast<uintptr_t>(&readPerfRecords);
+        std::ifstream maps("/proc/self/maps");
+        std::string line;
+        bool wasFound = false;
+        while (std::getline(maps, line)) {
+            unsigned long from = 0, until = 0, offset = 0;
+            if (std::sscanf(line.c_str(), "%lx-%lx %*s %lx", &from, &until, &offset) != 3 ||
+                address < from || address >= until)
+                continue;
+            const auto bias = own->bias(from, offset);
+            QVERIFY(bias);
+            QVERIFY(own->nameAt(address + 1 - *bias).find("readPerfRecords") !=
+                    std::string_view::npos);
+            wasFound = true;
+        }
+        QVERIFY(wasFound);
+        QVERIFY(own->nameAt(1).empty());
+    }
+
+    void aFileOfAnythingIsNoneOrHarmless() {
+        QVERIFY(!ElfFile::open("/dev/null"));
+        QVERIFY(!ElfFile::open("/nowhere"));
+        QVERIFY(!ElfFile::open("/etc/hostname"));
+        std::ifstream file("/proc/self/exe", std::ios::binary);
+        std::string head(8192, '\0');
+        file.read(head.data(), static_cast<std::streamsize>(head.size()));
+        std::mt19937 random(2);
+        for (int round = 0; round < 5'000; ++round) {
+            std::string damaged = head.substr(0, random() % head.size());
+            for (int each = 0; each < 4 && damaged.size() > 600; ++each)
+                damaged[random() % 600] = static_cast<char>(random());
+            auto elf = ElfFile::at(std::as_bytes(std::span(damaged)));
+            if (!elf) continue;
+            static_cast<void>(elf->bias(random(), random() % 8192));
+            static_cast<void>(elf->nameAt(random() % 100'000));
+        }
+    }
+
+    void aLogIsReadAsFarAsItGoes() {
+        const QTemporaryDir folder;
+        const std::filesystem::path path = folder.filePath("box.-.1.perf").toStdString();
+        const PerfBytes made = everything();
+        {
+            auto log = PerfLog::create(path, {}, 1 << 20);
+            QVERIFY(log);
+            QVERIFY(!PerfLog::create(path, {}, 1 << 20));
+            log->add(0, std::span(made.all).first(64), std::span(made.all).subspan(64));
+            log->add(1, made.all, {});
+            log->end(100, 5);
+        }
+        Said read;
+        {
+            auto file = PerfLogFile::open(path);
+            QVERIFY(file);
+            QVERIFY(!file->end());
+            QCOMPARE(file->read(read), uint64_t{0});
+            QVERIFY(file->end());
+            QCOMPARE(file->end()->cpuNs, int64_t{5});
+            QCOMPARE(file->end()->bytesNotKept, uint64_t{0});
+        }
+        QCOMPARE(read.said.size(), size_t{18});
+        const auto whole = static_cast<size_t>(std::filesystem::file_size(path));
+        for (size_t bytes = whole - 1; bytes > 0; bytes -= std::min<size_t>(bytes, 41)) {
+            std::filesystem::resize_file(path, bytes);
+            auto file = PerfLogFile::open(path);
+            if (!file) {
+                QVERIFY(bytes < sizeof(PerfLogHead));
+                continue;
+            }
+            Said part;
+            static_cast<void>(file->read(part));
+            QVERIFY(part.said.size() <= read.said.size());
+            QVERIFY(!file->end());
+        }
+    }
+
+    void aFullLogCountsWhatItLacks() {
+        const QTemporaryDir folder;
+        const std::filesystem::path path = folder.filePath("box.-.1.perf").toStdString();
+        const PerfBytes made = everything();
+        auto log = PerfLog::create(path, {}, 4096 + 40 + 16 + made.all.size());
+        QVERIFY(log);
+        log->add(0, made.all, {});
+        log->add(0, made.all, {});
+        log->end(100, 5);
+        auto file = PerfLogFile::open(path);
+        QVERIFY(file);
+        Said read;
+        QCOMPARE(file->read(read), uint64_t{0});
+        QCOMPARE(read.said.size(), size_t{9});
+        QCOMPARE(file->end()->bytesNotKept, uint64_t{made.all.size()});
+    }
+
+    void stacksOfAnythingAreHarmless() {
+        AddressSpaces spaces;
+        spaces.add(mapped(7, 1, 0x400000, 0x500000, "/proc/self/exe"));
+        spaces.add(mapped(7, 1, 0x7f0000, 0x800000, "[vdso]"));
+        spaces.add(mapped(7, 1, 0x900000, 0xa00000, "//anon"));
+        spaces.seal();
+        std::mt19937_64 random(3);
+        for (const bool usesLibDw : {true, false}) {
+            PerfStacks stacks(spaces, usesLibDw, INT64_MAX);
+            for (int round = 0; round < 2'000; ++round) {
+                std::vector<uint64_t> words(random() % 64);
+                for (uint64_t& word : words)
+                    word = random() % 3 == 0 ? random() : random() % 0xb00000;
+                PerfBytes made;
+                made.sample(7, 7, 5, random() % 0xb00000, 0x7000, 0x7000 + random() % 512, words);
+                struct Follow : PerfVisitor {
+                    explicit Follow(PerfStacks& all) : stacks(all) {}
+                    void visit(const PerfSample& sample) override {
+                        const NativeStack stack = stacks.of(sample);
+                        QVERIFY(!stack.functions.empty());
+                        QVERIFY(stack.functions.size() <= mostNativeFrames + 1);
+                    }
+                    PerfStacks& stacks;
+                } follow(stacks);
+                readPerfRecords(made.all, perfRegisterCount, follow);
+            }
+        }
+    }
+
+    void aRefusalSaysWhatWouldAllowIt() {
+        const auto says = [](const std::string& text, const char* word) {
+            return text.find(word) != std::string::npos;
+        };
+        QVERIFY(says(perfRefusal(EACCES, "4", false), "kernel.perf_event_paranoid is 4"));
+        QVERIFY(says(perfRefusal(EACCES, "4", false), "sysctl kernel.perf_event_paranoid=2"));
+        QVERIFY(says(perfRefusal(EPERM, "4", true), "--cap-add PERFMON"));
+        QVERIFY(says(perfRefusal(EPERM, "2", true), "seccomp"));
+        QVERIFY(says(perfRefusal(EACCES, "3", true), "paranoid is 3"));
+        QVERIFY(says(perfRefusal(ENOSYS, "", false), "has no perf events"));
+        QVERIFY(says(perfRefusal(EMFILE, "2", false), "Too many open files"));
+        for (const int error : {EACCES, EPERM, ENOSYS, EMFILE})
+            for (const bool isFiltered : {true, false})
+                QVERIFY(perfRefusal(error, "2", isFiltered).ends_with("."));
+    }
+};
+
+LANESCOPE_TEST(TestPerfParts, NoApplication)
+#include "tst_PerfParts.moc"

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "model/load/sqlite/ExactStates.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+
+namespace {
+
+using Row = kinds::CpuState::Row;
+
+Row look(ThreadState state, int64_t startNs, int64_t endNs, uint32_t stack = noIndex,
+         int64_t delayNs = 0) {
+    Row row;
+    row.startNs = startNs;
+    row.endNs = endNs;
+    row.thread = 3;
+    row.state = state;
+    row.stack = stack;
+    row.delayNs = delayNs;
+    return row;
+}
+
+std::vector<std::string> words(const std::vector<Row>& rows) {
+    std::vector<std::string> all;
+    for (const Row& row : rows) {
+        std::string text(nameOf(row.state).identifier);
+        text += " " + std::to_string(row.startNs) + "-" + std::to_string(row.endNs);
+        if (row.stack != noIndex) text += " at " + std::to_string(row.stack);
+        if (row.source == StateSource::Looks) text += " looked";
+        if (row.delayNs > 0) text += " wanted " + std::to_string(row.delayNs);
+        all.push_back(std::move(text));
+    }
+    return all;
+}
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+/// What the scheduler and looks from outside tell of a thread, together.
+class TestExactStates : public QObject {
+    Q_OBJECT
+  private slots:
+    void theSchedulerTellsWhenAndLooksWhat() {
+        std::vector<ThreadSwitch> switches{{100, true},  {140, false, true}, {160, true},
+                                           {170, false}, {220, true},        {230, false}};
+        const auto rows = exactStates(
+            3, {look(ThreadState::Running, 90, 165, 7), look(ThreadState::Gil, 165, 260, 8)},
+            switches);
+        QCOMPARE(words(rows),
+                 (Texts{"running 90-100 at 7 looked", "running 100-140 at 7",
+                        "runnable 140-160 at 7 wanted 20", "running 160-170 at 7",
+                        "gil 170-220 at 8", "running 220-230 at 8", "gil 230-260 at 8 looked"}));
+        QCOMPARE(rows[1].cpuNs, int64_t{40});
+        QCOMPARE(rows[4].cpuNs, int64_t{0});
+        QCOMPARE(rows[4].source, StateSource::Scheduler);
+    }
+
+    void withoutLooksASleepIsForWhatIsNotKnown() {
+        std::vector<ThreadSwitch> switches{{30, false}, {10, true}, {50, true}, {60, false, true}};
+        QCOMPARE(words(exactStates(3, {}, switches)),
+                 (Texts{"running 10-30", "blocked 30-50", "running 50-60"}));
+    }
+
+    void withoutSwitchesLooksStand() {
+        std::vector<ThreadSwitch> switches;
+        QCOMPARE(words(exactStates(3, {look(ThreadState::Poll, 5, 9, 1)}, switches)),
+                 (Texts{"poll 5-9 at 1 looked"}));
+    }
+
+    void ofTwoSwitchesOfAKindOneWasLost() {
+        std::vector<ThreadSwitch> switches{{10, true}, {20, true}, {30, false}, {40, true}};
+        QCOMPARE(words(exactStates(3, {look(ThreadState::Lock, 0, 50)}, switches)),
+                 (Texts{"lock 0-20 looked", "running 20-30", "lock 30-40", "lock 40-50 looked"}));
+    }
+
+    void waitsForACoreAfterASleepAreShared() {
+        // 20 of the 26 that the kernel counted were after a core was taken away.
+        std::vector<ThreadSwitch> switches{{0, true},  {10, false, true}, {30, true}, {40, false},
+                                           {60, true}, {70, false},       {90, true}, {95, false}};
+        const auto rows = exactStates(3, {look(ThreadState::Poll, 0, 100, noIndex, 26)}, switches);
+        QCOMPARE(words(rows)[1], std::string("runnable 10-30 wanted 20"));
+        QCOMPARE(words(rows)[3], std::string("poll 40-60 wanted 3"));
+        QCOMPARE(words(rows)[5], std::string("poll 70-90 wanted 3"));
+    }
+
+    void rowsNeverOverlapWhateverIsTold() {
+        std::mt19937 random(4);
+        for (int round = 0; round < 3'000; ++round) {
+            std::vector<ThreadSwitch> switches(random() % 12);
+            for (ThreadSwitch& each : switches)
+                each = {static_cast<int64_t>(random() % 200), random() % 2 == 0, random() % 2 == 0};
+            std::vector<Row> looks;
+            int64_t atNs = 0;
+            for (size_t each = random() % 8; each > 0; --each) {
+                const int64_t startNs = atNs + static_cast<int64_t>(random() % 10);
+                atNs = startNs + static_cast<int64_t>(random() % 40);
+                looks.push_back(look(static_cast<ThreadState>(random() % threadStateCount), startNs,
+                                     atNs, noIndex, static_cast<int64_t>(random() % 20)));
+            }
+            int64_t untilNs = INT64_MIN, lookedNs = 0, coveredNs = 0;
+            for (const Row& each : looks) lookedNs += each.endNs - each.startNs;
+            for (const Row& row : exactStates(3, looks, switches)) {
+                QVERIFY(row.startNs >= untilNs);
+                QVERIFY(row.endNs >= row.startNs);
+                QVERIFY(row.delayNs >= 0 && row.delayNs <= row.endNs - row.startNs + 20);
+                untilNs = row.endNs;
+                coveredNs += row.endNs - row.startNs;
+            }
+            QVERIFY(coveredNs >= lookedNs);
+        }
+    }
+};
+
+LANESCOPE_TEST(TestExactStates, NoApplication)
+#include "tst_ExactStates.moc"
