@@ -11,7 +11,7 @@ namespace lanescope {
 
 StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>& rest) {
     isCancelled_ = isCancelled_ || !isWanted_();
-    if (isCancelled_) return {};
+    if (isCancelled_ || isTooLarge_) return {};
     StoredColumn stored;
     stored.count = packed.blockCount() * PackedBlocks::blockSize + rest.size();
     std::vector<PackedBlock> blocks(packed.blocks().begin(), packed.blocks().end());

@@ -20,9 +20,10 @@ namespace lanescope {
 /// Visits fields and stores them: small ones one after the other in memory, columns in the file.
 class FieldWriter {
   public:
-    /// `isWanted` is asked now and then; once it says no, nothing more is written.
-    FieldWriter(AtomicFile& file, std::function<bool()> isWanted)
-        : file_(file), isWanted_(std::move(isWanted)) {}
+    /// `isWanted` is asked now and then; once it says no, or what is small takes more than
+    /// `mostSmall` bytes, nothing more is written.
+    FieldWriter(AtomicFile& file, size_t mostSmall, std::function<bool()> isWanted)
+        : file_(file), mostSmall_(mostSmall), isWanted_(std::move(isWanted)) {}
 
     template <class T>
     void operator()(const T& value) {
@@ -76,6 +77,7 @@ class FieldWriter {
     void align();
     const std::vector<std::byte>& small() const { return small_; }
     bool isCancelled() const { return isCancelled_; }
+    bool isTooLarge() const { return isTooLarge_; }
 
   private:
     template <class T>
@@ -83,6 +85,8 @@ class FieldWriter {
         append(&value, sizeof value);
     }
     void append(const void* bytes, size_t count) {
+        isTooLarge_ = isTooLarge_ || count > mostSmall_ - small_.size();
+        if (isTooLarge_) return;
         const auto* from = static_cast<const std::byte*>(bytes);
         small_.insert(small_.end(), from, from + count);
     }
@@ -95,10 +99,11 @@ class FieldWriter {
     StoredColumn store(const PackedBlocks& packed, std::vector<int64_t>& rest);
 
     AtomicFile& file_;
+    size_t mostSmall_;
     std::function<bool()> isWanted_;
     std::vector<std::byte> small_;
     std::unordered_map<const void*, StoredColumn> ahead_;  ///< By column.
-    bool isCancelled_ = false;
+    bool isCancelled_ = false, isTooLarge_ = false;
 };
 
 }  // namespace lanescope

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/index/writeIndex.h"
 
+#include <algorithm>
+
 #include "model/format/AtomicFile.h"
 #include "model/format/checksum.h"
 #include "model/index/FieldWriter.h"
@@ -8,6 +10,10 @@
 namespace lanescope {
 
 namespace {
+
+/// What is no column is read into memory as a whole and takes several times its size there. Of a
+/// trace it is a small part, unless somebody made it of names; this much is always allowed.
+constexpr uint64_t leastSource = uint64_t{1} << 20;
 
 template <class T>
 std::span<const std::byte> bytesOf(const T& value) {
@@ -24,10 +30,16 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source,
     IndexHeader header;
     file->write(bytesOf(header));  // its place; what it says is known at the end
 
-    FieldWriter fields(*file, [&isWanted] { return !isWanted || isWanted(); });
+    FieldWriter fields(*file, static_cast<size_t>(std::max(source.bytes, leastSource)),
+                       [&isWanted] { return !isWanted || isWanted(); });
     fields.storeTilesAhead(trace);
     fields(trace);
     if (fields.isCancelled()) return fail("Writing {} was cancelled.", path.string());
+    if (fields.isTooLarge())
+        return fail(
+            "{} names so many threads, streams and counters that reading its index would "
+            "take more memory than reading it.",
+            trace.path.string());
     fields.align();
     IndexSection section;
     section.name = traceSection;
