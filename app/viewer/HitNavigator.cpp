@@ -38,6 +38,10 @@ HitNavigator::HitNavigator(std::vector<views::TimelineView*> timelines, QObject*
         emit changed();
     });
     connect(job_, &SearchJob::finished, this, &HitNavigator::publish);
+    connect(job_, &SearchJob::ranOutOfMemory, this, [this] {
+        error_ = tr("There is not enough memory for all that this finds; look for less.");
+        clear();
+    });
 }
 
 bool HitNavigator::isSearching() const {

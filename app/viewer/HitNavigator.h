@@ -35,7 +35,7 @@ class HitNavigator : public QObject {
 
     const QString& text() const { return text_; }
     PatternKind kind() const { return kind_; }
-    /// Why nothing is searched: a sentence on the expression, or empty.
+    /// Why nothing is found: a sentence on the expression or on memory, or empty.
     const QString& error() const { return error_; }
     /// How many hits there are; so far, while searching.
     qint64 count() const;

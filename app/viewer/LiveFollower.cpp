@@ -4,12 +4,15 @@
 #include <time.h>
 
 #include <QMetaObject>
+#include <QPointer>
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "model/index/openTrace.h"
 #include "model/live/TraceMirror.h"
 #include "model/load/loadTrace.h"
+#include "views/jobs/Courier.h"
 #include "views/jobs/freedElsewhere.h"
 #include "views/text/toQString.h"
 
@@ -52,26 +55,43 @@ LiveFollower::~LiveFollower() {
 }
 
 void LiveFollower::start() {
-    thread_ = std::thread([this] { run(); });
+    // Whatever fails in there, this can be said: it is made by now.
+    auto end = std::make_shared<End>();
+    end->failure = tr("There is not enough memory to go on reading %1.")
+                       .arg(views::toQString(live_.finished.string()));
+    auto* const courier = new views::Courier([guard = QPointer<LiveFollower>(this), end] {
+        if (guard) guard->finish(*end);
+    });
+    thread_ = std::thread([this, courier, end = std::move(end)]() mutable {
+        try {
+            *end = run();
+        } catch (const std::bad_alloc&) {
+        }
+        end.reset();  // what it holds goes away where it arrives
+        courier->send();
+    });
 }
 
-template <class Signal, class Value>
-void LiveFollower::tell(Signal signal, Value value) {
-    QMetaObject::invokeMethod(
-        this, [this, signal, value = std::move(value)] { emit(this->*signal)(value); },
-        Qt::QueuedConnection);
+void LiveFollower::finish(const End& end) {
+    if (end.trace)
+        emit finished(end.trace);
+    else if (!end.failure.isEmpty())
+        emit failed(end.failure);
 }
 
-void LiveFollower::run() {
+LiveFollower::End LiveFollower::run() {
     auto mirror = TraceMirror::create(live_.partial);
-    if (!mirror) return tell(&LiveFollower::failed, views::toQString(mirror.error().sentence));
-    Clock::time_point begun;
-    do {
-        begun = Clock::now();
-        const std::lock_guard lock(mutex_);
-        cpuAtBegin_ = processCpuTime();
-        cpuTime_ = {};
-    } while (refresh(*mirror) && rest(begun));
+    if (!mirror) return {nullptr, views::toQString(mirror.error().sentence)};
+    for (;;) {
+        const Clock::time_point begun = Clock::now();
+        {
+            const std::lock_guard lock(mutex_);
+            cpuAtBegin_ = processCpuTime();
+            cpuTime_ = {};
+        }
+        if (auto end = refresh(*mirror)) return std::move(*end);
+        if (!rest(begun)) return {};
+    }
 }
 
 bool LiveFollower::rest(Clock::time_point begun) {
@@ -112,45 +132,44 @@ Result<int64_t> LiveFollower::copyRows(TraceMirror& mirror) {
     return all;
 }
 
-bool LiveFollower::refresh(TraceMirror& mirror) {
+std::optional<LiveFollower::End> LiveFollower::refresh(TraceMirror& mirror) {
     // Looked at before reading: what is read after the end is the whole.
     const LiveState state = stateOf(live_);
     if (state == LiveState::Finished) return conclude();
     const auto rows = copyRows(mirror);
-    if (isStopping()) return false;
+    if (isStopping()) return End{};
     if (!rows) {
-        if (++failures_ < mostFailures) return true;
-        tell(&LiveFollower::failed, views::toQString(rows.error().sentence));
-        return false;
+        if (++failures_ < mostFailures) return std::nullopt;
+        return End{nullptr, views::toQString(rows.error().sentence)};
     }
     failures_ = 0;
     if (*rows > 0 || !hasShown_) {
         auto trace = loadOpenTrace(mirror.descriptor(), live_.finished,
                                    [this](double, std::string_view) { return !isStopping(); });
-        if (trace) tell(&LiveFollower::refreshed, views::freedElsewhere(std::move(*trace)));
+        if (trace)
+            QMetaObject::invokeMethod(
+                this,
+                [this, shown = views::freedElsewhere(std::move(*trace))] { emit refreshed(shown); },
+                Qt::QueuedConnection);
         hasShown_ = hasShown_ || trace.has_value();
     }
     // Twice in a row: between the last name and the lock there is a moment without either.
     const bool isAbandoned = state == LiveState::Abandoned && *rows == 0;
-    if (isAbandoned && std::exchange(mayBeAbandoned_, true)) {
-        tell(&LiveFollower::failed,
-             tr("The recording ended without finishing its trace. 'lanescope recover %1' makes one "
-                "of what was recorded.")
-                 .arg(views::toQString(logFolderOf(live_).string())));
-        return false;
-    }
+    if (isAbandoned && std::exchange(mayBeAbandoned_, true))
+        return End{
+            nullptr,
+            tr("The recording ended without finishing its trace. 'lanescope recover %1' makes one "
+               "of what was recorded.")
+                .arg(views::toQString(logFolderOf(live_).string()))};
     mayBeAbandoned_ = isAbandoned;
-    return true;
+    return std::nullopt;
 }
 
-bool LiveFollower::conclude() {
-    const auto trace =
+LiveFollower::End LiveFollower::conclude() {
+    auto trace =
         openTrace(live_.finished, {}, [this](double, std::string_view) { return !isStopping(); });
-    if (trace)
-        tell(&LiveFollower::finished, *trace);
-    else
-        tell(&LiveFollower::failed, views::toQString(trace.error().sentence));
-    return false;
+    if (!trace) return {nullptr, views::toQString(trace.error().sentence)};
+    return {std::move(*trace), {}};
 }
 
 }  // namespace lanescope::viewer

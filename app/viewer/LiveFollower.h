@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "model/format/Result.h"
@@ -48,17 +49,24 @@ class LiveFollower : public QObject {
     void failed(const QString& sentence);
 
   private:
-    void run();
+    /// How it ends: with the finished trace, with why nothing more comes, or with neither because
+    /// it was stopped.
+    struct End {
+        TracePtr trace;
+        QString failure;
+    };
+
+    End run();
     bool isStopping();
     /// Takes the rows that are new, as many as a refresh shows; tells how many there were.
     Result<int64_t> copyRows(TraceMirror& mirror);
-    /// False when nothing more is to be done.
-    bool refresh(TraceMirror& mirror);
+    /// Something when nothing more is to be done.
+    std::optional<End> refresh(TraceMirror& mirror);
     /// Waits until the next refresh is due. False if there is to be none.
     bool rest(std::chrono::steady_clock::time_point begun);
-    bool conclude();
-    template <class Signal, class Value>
-    void tell(Signal signal, Value value);
+    End conclude();
+    /// On the thread of this object, once `run` is done.
+    void finish(const End& end);
 
     LiveTrace live_;
     bool hasShown_ = false;

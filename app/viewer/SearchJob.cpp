@@ -8,9 +8,11 @@
 #include <QThreadPool>
 #include <functional>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "model/search/findEvents.h"
+#include "views/jobs/Courier.h"
 #include "views/jobs/freedElsewhere.h"
 
 namespace lanescope::viewer {
@@ -33,13 +35,24 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
 
     void work() {
         sinceCount_.start();
-        std::vector<SearchHitsPtr> found;
-        for (size_t index = 0; index < places_.size() && !isCancelled_; ++index)
-            found.push_back(search(places_[index], index == 0));
-        post([found = std::move(found)](SearchJob& job) {
-            job.run_.reset();
-            emit job.finished(found);
-        });
+        try {
+            for (size_t index = 0; index < places_.size() && !isCancelled_; ++index)
+                found_.push_back(search(places_[index], index == 0));
+            isWhole_ = true;
+        } catch (const std::bad_alloc&) {
+            found_.clear();
+        }
+    }
+
+    /// On the GUI thread, once `work` is done.
+    void deliver() {
+        if (!isWanted()) return;
+        SearchJob& job = *job_;
+        job.run_.reset();
+        if (isWhole_)
+            emit job.finished(found_);
+        else
+            emit job.ranOutOfMemory();
     }
 
   private:
@@ -74,6 +87,8 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
         });
     }
 
+    bool isWanted() const { return job_ && job_->run_.get() == this; }
+
     /// Lets the GUI thread do it, unless the job is gone or does another search by then.
     void post(std::function<void(SearchJob&)> report) {
         QCoreApplication* application = QCoreApplication::instance();
@@ -81,7 +96,7 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
         QMetaObject::invokeMethod(
             application,
             [self = shared_from_this(), report = std::move(report)] {
-                if (self->job_ && self->job_->run_ == self) report(*self->job_);
+                if (self->isWanted()) report(*self->job_);
             },
             Qt::QueuedConnection);
     }
@@ -92,6 +107,8 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
     std::atomic<bool> isCancelled_ = false;
     qint64 count_ = 0;
     QElapsedTimer sinceCount_;
+    std::vector<SearchHitsPtr> found_;  // these two by the GUI thread, after the work
+    bool isWhole_ = false;
 };
 
 SearchJob::SearchJob(QObject* parent) : QObject(parent) {}
@@ -103,7 +120,13 @@ SearchJob::~SearchJob() {
 void SearchJob::start(std::vector<Place> places, SearchQuery query) {
     cancel();
     run_ = std::make_shared<Run>(this, std::move(places), std::move(query));
-    QThreadPool::globalInstance()->start([run = run_] { run->work(); });
+    // What brings the answer is made by now, so that it arrives even if memory runs out.
+    auto* const courier = new views::Courier([run = run_] { run->deliver(); });
+    QThreadPool::globalInstance()->start([run = run_, courier]() mutable {
+        run->work();
+        run.reset();  // what it holds goes away on the GUI thread
+        courier->send();
+    });
 }
 
 void SearchJob::cancel() {

@@ -37,6 +37,8 @@ class SearchJob : public QObject {
     void counted(qint64 count);
     /// The hits of each trace.
     void finished(const std::vector<lanescope::SearchHitsPtr>& hits);
+    /// In place of `finished`: there is no memory for all hits.
+    void ranOutOfMemory();
 
   private:
     /// One search, on its thread.

@@ -12,8 +12,9 @@
 
 using namespace lanescope;
 
-/// The viewer with one call of the system failing in the threads that load a trace and compute what
-/// is shown of it: it makes its picture or says why not, and what it leaves behind is right.
+/// The viewer with one call of the system failing in the threads that load a trace, search it and
+/// compute what is shown of it: it makes its picture or says why not, and what it leaves behind is
+/// right.
 class tst_ViewerFaults : public QObject {
     Q_OBJECT
 
@@ -95,10 +96,10 @@ class tst_ViewerFaults : public QObject {
         fault.objects = "/bin/lanescope-viewer:libsqlite3:libfmt:libz.";
         fault.threads = "others";
         fault.stacksFile = stacksFile();
-        return runProgram(
-            "lanescope-viewer",
-            {"--render", picture(), "--size", "400x300", QString::fromStdString(path_.string())},
-            fault);
+        return runProgram("lanescope-viewer",
+                          {"--render", picture(), "--size", "400x300", "--find", "gemm",
+                           QString::fromStdString(path_.string())},
+                          fault);
     }
     std::vector<uint64_t> calls() const { return callsIn(stacksFile()); }
     QString stacksFile() const { return QString::fromStdString((folder_ / "stacks").string()); }
