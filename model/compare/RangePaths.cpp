@@ -7,6 +7,7 @@
 #include "model/steps/nameWords.h"
 #include "model/steps/rangePattern.h"
 #include "model/trace/rangeDomains.h"
+#include "model/values/knownRangeName.h"
 
 namespace lanescope::compare {
 
@@ -64,8 +65,11 @@ RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
 RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace) {
     const auto [known, isNew] = children_.try_emplace({parent, text}, parent);
     if (!isNew) return known->second;
-    std::string pattern = rangePattern(trace.strings.at(text));
+    const std::string_view whole = trace.strings.at(text);
+    std::string pattern = rangePattern(whole);
     if (!stepPattern_.empty() && pattern == stepPattern_) return known->second = 0;
+    if (const std::string brief = knownRangeName(whole); !brief.empty())
+        pattern = rangePattern(brief);
     if (pattern.size() > longestName) pattern.resize(longestName);
     if (paths_.size() >= mostPaths) return parent;
     const bool isData = paths_[parent].isDataLoading || isDataLoadingName(pattern);

@@ -12,9 +12,9 @@
 
 namespace lanescope::compare {
 
-/// Which NVTX ranges are open on a thread at a moment, as paths with digits as '#':
-/// "forward/layer #". NCCL's own ranges and Python functions are no part of them. Immutable once
-/// made; O(n log n) in the ranges.
+/// Which NVTX ranges are open on a thread at a moment, as paths of what people call them
+/// (`knownRangeName`) with digits as '#': "forward/layer #". NCCL's own ranges and Python functions
+/// are no part of them. Immutable once made; O(n log n) in the ranges.
 class RangePaths {
   public:
     /// Number of a path; 0 is the empty one.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "model/values/knownRangeName.h"
+
 namespace lanescope::explain {
 
 namespace {
@@ -40,6 +42,18 @@ std::string rangesLike(std::string_view pattern, std::string_view order) {
         likePattern(pattern), order);
 }
 
+/// Those of which people know the name, which may hold a slash itself, so that only its end is
+/// known; what a compiler or a framework writes behind it may stand there.
+std::string rangesCalled(std::string_view name, std::string_view order) {
+    if (name.ends_with(')') && name.find(" (") != std::string_view::npos)
+        return rangesLike(fmt::format("#{}#", searchedPart(name)), order);
+    const std::string whole = fmt::format("#{}", name);
+    return fmt::format(
+        "SELECT text, start, \"end\" - start AS ns FROM NVTX_EVENTS WHERE text LIKE {} OR text "
+        "LIKE {} ORDER BY {}",
+        likePattern(whole), likePattern(whole + ", #"), order);
+}
+
 /// Its steps: their ranges, or the kernel that each begins with.
 std::string stepsOf(const compare::RunSummary& run, std::string_view order) {
     if (run.pattern.empty()) return {};
@@ -66,9 +80,8 @@ std::string queryOf(const compare::RunSummary& run, const Finding& finding) {
             if (finding.path.empty())
                 return "SELECT start, bytes, \"end\" - start AS ns FROM "
                        "CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = 1 ORDER BY start";
-            // Names of ranges may hold a slash themselves; the end of one is enough to find it.
-            return rangesLike("#" + finding.path.substr(finding.path.rfind('/') + 1),
-                              "ns DESC LIMIT 20");
+            return rangesCalled(finding.path.substr(finding.path.rfind('/') + 1),
+                                "ns DESC LIMIT 20");
         default:
             return std::string(factsOf(finding.rule).sql);
     }

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <set>
 #include <string>
-#include <unordered_map>
 
-#include "model/steps/rangePattern.h"
+#include "model/steps/RangeFamilies.h"
 #include "model/summary/GroupedValues.h"
 #include "model/summary/nvtxLabels.h"
 #include "model/summary/reportList.h"
@@ -46,52 +43,7 @@ ReportTable nvtxSummary(const ReportQuery& query) {
     return summaryTable({.labelColumns = {"Style", "Range"}}, std::move(rows));
 }
 
-/// Names that differ in numbers only, as one: by name, the number of its family.
-class Families {
-  public:
-    explicit Families(const Trace& trace) : trace_(trace) {}
-
-    uint32_t of(StringIndex text) {
-        const auto [known, isNew] = ofText_.try_emplace(text, 0);
-        if (!isNew) return known->second;
-        std::string pattern = rangePattern(trace_.strings.at(text));
-        const auto [family, isFirst] =
-            byPattern_.try_emplace(pattern, static_cast<uint32_t>(patterns_.size()));
-        if (isFirst) {
-            patterns_.push_back(std::move(pattern));
-            texts_.emplace_back();
-        }
-        texts_[family->second].insert(text);
-        return known->second = family->second;
-    }
-    /// "step #"; of a family of one its name.
-    std::string nameOf(uint32_t family) const {
-        return texts_[family].size() == 1 ? std::string(trace_.strings.at(*texts_[family].begin()))
-                                          : patterns_[family];
-    }
-    size_t sizeOf(uint32_t family) const { return texts_[family].size(); }
-    /// What all of them have in common and is found by: the longest part without a number.
-    std::string searchFor(uint32_t family) const {
-        const std::string name = nameOf(family);
-        if (sizeOf(family) == 1) return name;
-        std::string_view longest, rest = name;
-        while (!rest.empty()) {
-            const size_t end = std::min(rest.find('#'), rest.size());
-            if (end > longest.size()) longest = rest.substr(0, end);
-            rest.remove_prefix(std::min(rest.size(), end + 1));
-        }
-        return std::string(longest);
-    }
-
-  private:
-    const Trace& trace_;
-    std::unordered_map<StringIndex, uint32_t> ofText_;
-    std::unordered_map<std::string, uint32_t> byPattern_;
-    std::vector<std::string> patterns_;
-    std::vector<std::set<StringIndex>> texts_;
-};
-
-void appendFamilies(const ReportQuery& query, NvtxStyle style, Families& families,
+void appendFamilies(const ReportQuery& query, NvtxStyle style, RangeFamilies& families,
                     std::vector<SummaryRow>& rows) {
     const NvtxTable& nvtx = query.trace.nvtx;
     GroupedValues durations;
@@ -113,7 +65,7 @@ void appendFamilies(const ReportQuery& query, NvtxStyle style, Families& familie
 
 ReportTable nvtxFamilySummary(const ReportQuery& query) {
     std::vector<SummaryRow> rows;
-    Families families(query.trace);
+    RangeFamilies families(query.trace);
     for (const NvtxStyle style : {NvtxStyle::PushPop, NvtxStyle::StartEnd})
         appendFamilies(query, style, families, rows);
     return summaryTable({.labelColumns = {"Names", "Range", "Domain"}}, std::move(rows));

@@ -231,6 +231,33 @@ std::string_view withoutNumber(std::string_view name, char before) {
     return name;
 }
 
+bool removeNumber(std::string_view& text, std::string_view number) {
+    if (!text.starts_with(number)) return false;
+    text.remove_prefix(number.size());
+    return true;
+}
+
+/// What a kernel of Triton has behind its name: each argument with what is known of it, "0d1d2d3de"
+/// or "0d1d2c3c". The place where that begins; npos if it does not.
+size_t tritonSignature(std::string_view name) {
+    const size_t begin = name.rfind('_');
+    if (begin == std::string_view::npos || begin == 0) return std::string_view::npos;
+    std::string_view rest = name.substr(begin + 1);
+    int next = 0;
+    bool isTold = false;
+    while (!rest.empty()) {
+        const std::string number = std::to_string(next);
+        if (!removeNumber(rest, number)) return std::string_view::npos;
+        while (!rest.empty() && (rest.front() == 'd' || rest.front() == 'e' ||
+                                 rest.front() == 'c' || rest.front() == 'i')) {
+            rest.remove_prefix(1);
+            isTold = true;
+        }
+        ++next;
+    }
+    return isTold && next > 1 ? begin : std::string_view::npos;
+}
+
 /// "fused add mul (Triton, pointwise)" of "triton_poi_fused_add_mul_3".
 std::string tritonName(std::string_view name) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kinds{
@@ -240,6 +267,9 @@ std::string tritonName(std::string_view name) {
          {"tem_", "template"},
          {"for_", "foreach"},
          {"spl_", "split scan"}}};
+    // Before PyTorch 2.2 with a signature behind it, as of those that somebody wrote.
+    if (const size_t end = tritonSignature(name); end != std::string_view::npos)
+        name = name.substr(0, end);
     if (!removeBegin(name, "triton_")) return {};
     for (const auto& [begin, kind] : kinds)
         if (removeBegin(name, begin))
@@ -247,11 +277,24 @@ std::string tritonName(std::string_view name) {
     return {};
 }
 
+/// "_attn_fwd (Triton)" of "_attn_fwd_0d1d2d3de4de5c": a kernel that somebody wrote.
+std::string tritonSourceName(std::string_view name) {
+    if (name.find_first_of("<( :") != std::string_view::npos) return {};
+    const size_t end = tritonSignature(name);
+    if (end == std::string_view::npos) return {};
+    std::string_view called = name.substr(0, end);
+    while (called.ends_with('_')) called.remove_suffix(1);
+    return called.empty() ? std::string() : std::string(called) + " (Triton)";
+}
+
 /// "add (XLA, loop fusion)" of "loop_add_fusion_2".
 std::string xlaName(std::string_view name) {
     if (name.find_first_of("<( :") != std::string_view::npos) return {};
     name = withoutNumber(withoutNumber(name, '_'), '.');
     if (name == "fusion") return "fusion (XLA)";
+    // Those that XLA had Triton make, until 2024.
+    if (name == "triton_softmax") return "softmax (XLA, Triton)";
+    if (removeBegin(name, "triton_gemm_")) return withBlanks(name) + " (XLA, Triton gemm)";
     if (removeBegin(name, "wrapped_")) return withBlanks(name) + " (XLA)";
     for (const std::string_view kind : {"loop_", "input_", "gemm_fusion_"}) {
         std::string_view rest = name;
@@ -271,7 +314,7 @@ std::string knownKernelName(std::string_view demangled) {
     // NCCL's say what they are, and are parsed for it.
     if (demangled.starts_with("nccl")) return {};
     if (removeBegin(demangled, "__amd_rocclr_")) return std::string(demangled) + " (ROCm)";
-    for (const auto named : {tritonName, xlaName, libraryKernelName})
+    for (const auto named : {tritonName, tritonSourceName, xlaName, libraryKernelName})
         if (std::string name = named(demangled); !name.empty()) return name;
     if (demangled.find('<') == std::string_view::npos) return {};
     const CppName name = parseCppName(demangled);

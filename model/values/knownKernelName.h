@@ -15,6 +15,7 @@ namespace lanescope {
 ///     cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>      simt sgemm 128x32_8x5 nn
 ///     (CUTLASS) sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8_...         xmma gemm f32 nn
 ///     32x32x8 triton_poi_fused_add_mul_3                       fused add mul (Triton, pointwise)
+///     _attn_fwd_0d1d2d3de4de5c                                           _attn_fwd (Triton)
 ///     loop_add_fusion_2                                                 add (XLA, loop fusion)
 ///
 /// Of GEMMs and convolutions of libraries the operation, type, layout and tile are left. Empty

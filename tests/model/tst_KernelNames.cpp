@@ -76,7 +76,17 @@ class TestKernelNames : public QObject {
         QCOMPARE(knownKernelName("input_reduce_fusion.2"),
                  std::string("reduce (XLA, input fusion)"));
         QCOMPARE(knownKernelName("fusion_12"), std::string("fusion (XLA)"));
-        for (const char* plain : {"gemm", "relu", "loop", "input_kernel",
+        QCOMPARE(knownKernelName("_attn_fwd_0d1d2d34d5de6de7c8c9d10d"),
+                 std::string("_attn_fwd (Triton)"));
+        QCOMPARE(knownKernelName("add_kernel_0d1d2d3de"), std::string("add_kernel (Triton)"));
+        QCOMPARE(knownKernelName("triton_poi_fused_add_relu_0_0d1d2de"),
+                 std::string("fused add relu (Triton, pointwise)"));
+        QCOMPARE(knownKernelName("triton_softmax_5"), std::string("softmax (XLA, Triton)"));
+        QCOMPARE(knownKernelName("triton_gemm_dot_12"), std::string("dot (XLA, Triton gemm)"));
+        QCOMPARE(knownKernelName("gemm_fusion_dot_general_12"),
+                 std::string("dot general (XLA, gemm fusion)"));
+        for (const char* plain : {"gemm", "relu", "loop", "input_kernel", "conv_0d", "k_012",
+                                  "k_0d2d", "_0d1d", "copy_1d",
                                   "void flash::fwd<Traits<64>, "
                                   "false>(P)"})
             QCOMPARE(knownKernelName(plain), std::string());
@@ -89,7 +99,31 @@ class TestKernelNames : public QObject {
                  std::string("jit_step (XlaModule)"));
         QCOMPARE(knownRangeName("Thunk:#hlo_op=loop_add_fusion#"),
                  std::string("loop_add_fusion (Thunk)"));
+        // As JAX 0.7 writes them.
+        constexpr const char* thunk =
+            "TSL:Thunk:#name=jit(step)/transpose(jvp())/dot_general,hlo_op=gemm_fusion_dot.16,"
+            "unique_hlo_op_id=4294967315#";
+        QCOMPARE(knownRangeName(thunk), std::string("gemm_fusion_dot.16 (Thunk)"));
+        QVERIFY(xlaAnnotation(thunk)->source == "jit(step)/transpose(jvp())/dot_general");
+        QVERIFY(xlaAnnotation(thunk)->what == "Thunk");
+        QCOMPARE(knownRangeName("TSL:Thunk:#hlo_op=fusion.3,hlo_module=jit_step#"),
+                 std::string("fusion.3 in jit_step (Thunk)"));
+        QVERIFY(searchedPart("fusion.3 in jit_step (Thunk)") == "fusion.3");
+        QVERIFY(searchedPart("layer #") == "layer ");
+        QCOMPARE(knownRangeName("XlaPass:#name=algsimp,module=jit_step,program_id=6634#"),
+                 std::string("algsimp (XlaPass)"));
         for (const char* plain : {"step 1", ":#a=b#", "a:#", "a:##", "a:#hlo_op=#", "#12", ""})
+            QCOMPARE(knownRangeName(plain), std::string());
+    }
+
+    void operatorsThatPyTorchPutsIntoNvtxAreCalledByTheirNames() {
+        QCOMPARE(knownRangeName("aten::mm, seq = 12, op_id = 345"), std::string("aten::mm"));
+        QCOMPARE(knownRangeName("aten::to, op_id = 7"), std::string("aten::to"));
+        QCOMPARE(knownRangeName("aten::mm, sizes = [[2, 3], [3, 4]], input_op_ids = []"),
+                 std::string("aten::mm"));
+        QCOMPARE(knownRangeName("autograd::engine::evaluate_function: AddmmBackward0, op_id = 9"),
+                 std::string("autograd::engine::evaluate_function: AddmmBackward0"));
+        for (const char* plain : {"x, seq = y", ", op_id = 3", "load, sizes = 3x4", "a, op_id"})
             QCOMPARE(knownRangeName(plain), std::string());
     }
 

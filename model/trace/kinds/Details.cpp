@@ -11,6 +11,7 @@
 #include "model/trace/rangeDomains.h"
 #include "model/trace/stacks.h"
 #include "model/values/formatValue.h"
+#include "model/values/knownRangeName.h"
 
 namespace lanescope::kinds {
 
@@ -132,6 +133,11 @@ void Details::addBackward(uint32_t nvtx) {
 
 void Details::addRange(uint32_t nvtx) {
     const NvtxTable& table = trace_.nvtx;
+    if (const auto xla = xlaAnnotation(trace_.strings.at(table.text[nvtx]))) {
+        add("XLA operation", std::string(xla->operation));
+        add("XLA module", std::string(xla->module));
+        add("In the program", std::string(xla->source));
+    }
     add("Domain", std::string(trace_.strings.at(table.domain[nvtx])));
     add("Category", std::string(trace_.strings.at(table.category[nvtx])));
     addNcclCall(ncclCallOfRange(trace_, nvtx));
