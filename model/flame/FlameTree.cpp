@@ -18,9 +18,13 @@ uint32_t FlameTree::nameNumber(std::string_view text) {
     return found->second;
 }
 
-uint32_t FlameTree::child(uint32_t parent, uint32_t name, const Frame& frame) {
-    const auto [found, isNew] =
-        childOf_.try_emplace(uint64_t{parent} << 32 | name, static_cast<uint32_t>(nodes_.size()));
+uint32_t FlameTree::child(uint32_t parent, uint32_t name, const Frame& frame, bool isMade) {
+    const uint64_t key = uint64_t{parent} << 32 | name;
+    if (!isMade) {
+        const auto known = childOf_.find(key);
+        return known == childOf_.end() ? noIndex : known->second;
+    }
+    const auto [found, isNew] = childOf_.try_emplace(key, static_cast<uint32_t>(nodes_.size()));
     if (isNew)
         nodes_.push_back(
             {.name = name, .parent = parent, .depth = nodes_[parent].depth + 1, .frame = frame});

@@ -21,7 +21,9 @@ enum class FrameKind : uint8_t {
     Function,         ///< Of the program's own Python.
     LibraryFunction,  ///< Of Python's library or an installed package.
     Thread,           ///< One that launched for the stack of another.
+    Step,             ///< What the run does again and again.
     Range,            ///< An NVTX range.
+    Operator,         ///< A call of an operator of PyTorch, or an operation of XLA.
     Work,             ///< What ran on a GPU.
     Unknown,          ///< Nothing is known of what launched it.
 };
@@ -52,8 +54,9 @@ class FlameTree {
     FlameTree();
     /// The number of a text among names; the same for equal texts. O(length).
     uint32_t nameNumber(std::string_view text);
-    /// The frame of that name within `parent`, made if there is none. O(1).
-    uint32_t child(uint32_t parent, uint32_t name, const Frame& frame);
+    /// The frame of that name within `parent`. If there is none it is made, or it is `noIndex`
+    /// where none is to be made. O(1).
+    uint32_t child(uint32_t parent, uint32_t name, const Frame& frame, bool isMade = true);
     /// Adds time that was spent in a frame itself; none for what is not above 0.
     void addTime(uint32_t node, int64_t ns);
     /// Adds time to a path of frames, the last of which is work.

@@ -3,14 +3,29 @@
 
 #include <algorithm>
 
+#include "model/trace/rangeDomains.h"
+
 namespace lanescope {
 
-OpenRanges::OpenRanges(const Trace& trace)
-    : tracksOf_(trace.threads.size()), leaderOf_(trace.processes.size(), noIndex), trace_(trace) {
+namespace {
+
+/// A track has the ranges of one domain.
+bool hasPythonFunctionsOnly(const Trace& trace, const Track& track) {
+    for (const Lane& lane : track.lanes)
+        if (lane.size() > 0 && lane.event.front().kind() == EventKind::Nvtx)
+            return trace.strings.at(trace.nvtx.domain[lane.event.front().row()]) == pythonDomain;
+    return false;
+}
+
+}  // namespace
+
+OpenRanges::OpenRanges(const Trace& trace, bool hasPythonFunctions)
+    : tracksOf_(trace.threads.size()), leaderOf_(trace.processes.size(), noIndex) {
     std::vector<size_t> most(trace.processes.size(), 0);
     std::vector<size_t> count(trace.threads.size(), 0);
     for (const Track& track : trace.tracks) {
         if (track.kind != TrackKind::ThreadNvtx) continue;
+        if (!hasPythonFunctions && hasPythonFunctionsOnly(trace, track)) continue;
         tracksOf_[track.subject].push_back(&track);
         for (const Lane& lane : track.lanes) count[track.subject] += lane.size();
         const uint32_t process = trace.threads[track.subject].process;
@@ -20,32 +35,27 @@ OpenRanges::OpenRanges(const Trace& trace)
     }
 }
 
-std::vector<StringIndex> OpenRanges::at(uint32_t thread, int64_t timeNs) const {
-    std::vector<StringIndex> open = on(thread, timeNs);
-    const uint32_t leader = leaderOf_[trace_.threads[thread].process];
-    if (open.empty() && leader != noIndex && leader != thread) open = on(leader, timeNs);
-    return open;
-}
-
-std::vector<StringIndex> OpenRanges::on(uint32_t thread, int64_t timeNs) const {
+std::vector<uint32_t> OpenRanges::at(uint32_t thread, int64_t timeNs) const {
     struct Open {
         int64_t startNs, durationNs;
-        StringIndex name;
+        uint32_t row;
     };
     std::vector<Open> open;
     for (const Track* track : tracksOf_[thread]) {
         for (const Lane& lane : track->lanes) {
-            const uint32_t slice = lane.firstEndingAt(timeNs);
-            if (slice < lane.size() && lane.startNs[slice] <= timeNs)
-                open.push_back({lane.startNs[slice], lane.durationNs[slice], lane.name[slice]});
+            const uint32_t slice = lane.firstEndingAt(timeNs + 1);
+            if (slice >= lane.size() || lane.startNs[slice] > timeNs) continue;
+            const EventRef range = lane.event[slice];
+            if (range.kind() != EventKind::Nvtx) continue;
+            open.push_back({lane.startNs[slice], lane.durationNs[slice], range.row()});
         }
     }
     std::stable_sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
         return a.startNs != b.startNs ? a.startNs < b.startNs : a.durationNs > b.durationNs;
     });
-    std::vector<StringIndex> names;
-    for (const Open& each : open) names.push_back(each.name);
-    return names;
+    std::vector<uint32_t> rows;
+    for (const Open& each : open) rows.push_back(each.row);
+    return rows;
 }
 
 }  // namespace lanescope

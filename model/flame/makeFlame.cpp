@@ -7,80 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "model/flame/OpenRanges.h"
-#include "model/steps/rangePattern.h"
-#include "model/trace/kinds/allKinds.h"
+#include "model/flame/RangeTree.h"
+#include "model/flame/WorkNames.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
-#include "model/values/knownRangeName.h"
 
 namespace lanescope {
 
 namespace {
 
 constexpr std::string_view noStack = "(no Python stack)";
-constexpr std::string_view noRange = "(no range)";
 
-/// The names of a trace as numbers of a tree, each text made once.
-class Names {
-  public:
-    Names(const Trace& trace, FlameTree& tree) : trace_(trace), tree_(tree) {}
-
-    /// What ran, as a frame within `parent`.
-    uint32_t workWithin(uint32_t parent, EventRef event) {
-        return visitKind(event.kind(), [&](auto each) {
-            const uint64_t key =
-                keyOf(each, event.row()) << 8 | static_cast<uint64_t>(event.kind());
-            const auto [known, isNew] = works_.try_emplace(key, 0);
-            if (isNew) known->second = tree_.nameNumber(textOf(each, event.row()));
-            return tree_.child(
-                parent, known->second,
-                {.kind = FrameKind::Work, .category = each.categoryOf(trace_, event.row())});
-        });
-    }
-    uint32_t range(StringIndex text) {
-        const auto [known, isNew] = ranges_.try_emplace(text, 0);
-        if (isNew) {
-            const std::string_view whole = trace_.strings.at(text);
-            const std::string brief = knownRangeName(whole);
-            known->second =
-                tree_.nameNumber(rangePattern(brief.empty() ? whole : std::string_view(brief)));
-        }
-        return known->second;
-    }
-    uint32_t thread(uint32_t index) {
-        const Thread& thread = trace_.threads[index];
-        return tree_.nameNumber(thread.name.empty() ? fmt::format("[thread {}]", thread.tid)
-                                                    : fmt::format("[{}]", thread.name));
-    }
-
-  private:
-    // Work of equal keys is called the same. Copies are one by direction, whatever their bytes, and
-    // called what they are searched by.
-    uint64_t keyOf(kinds::Kernel, uint32_t row) const { return trace_.kernels.config[row]; }
-    uint64_t keyOf(kinds::Memcpy, uint32_t row) const {
-        return static_cast<uint64_t>(trace_.memcpys.kind[row]);
-    }
-    template <class Kind>
-    uint64_t keyOf(Kind, uint32_t row) const {
-        if constexpr (requires { Kind::nameKey(trace_, row); })
-            return Kind::nameKey(trace_, row);
-        else
-            return 0;  // one name for all of the kind
-    }
-    std::string textOf(kinds::Memcpy, uint32_t row) const {
-        return std::string(searchName(trace_.memcpys.kind[row]));
-    }
-    std::string textOf(kinds::Memset, uint32_t) const { return "memset"; }
-    template <class Kind>
-    std::string textOf(Kind, uint32_t row) const {
-        return Kind::nameOf(trace_, row);
-    }
-
-    const Trace& trace_;
-    FlameTree& tree_;
-    MixedMap<uint64_t, uint32_t> works_, ranges_;
-};
+std::string threadName(const Thread& thread) {
+    return thread.name.empty() ? fmt::format("[thread {}]", thread.tid)
+                               : fmt::format("[{}]", thread.name);
+}
 
 /// Where each stack of a trace stands in a tree. A stack is its caller's and one frame more, so
 /// each frame is looked at once, however deep the stacks are.
@@ -132,36 +73,16 @@ int64_t countedNs(const LaunchedWork& work, const std::optional<TimeRange>& rang
 
 FlameTree flameOfStacks(const Trace& trace, FlameBase base, std::optional<TimeRange> range) {
     FlameTree tree;
-    Names names(trace, tree);
+    WorkNames works(trace, tree);
     StackPlaces places(trace, base, tree);
     forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
         const int64_t ns = countedNs(work, range);
         if (ns <= 0) return;
         uint32_t place = places.of(work.place.stack);
         if (work.place.isLent)
-            place = tree.child(place, names.thread(work.thread), {.kind = FrameKind::Thread});
-        tree.addTime(names.workWithin(place, work.work), ns);
-    });
-    tree.arrange();
-    return tree;
-}
-
-FlameTree flameOfRanges(const Trace& trace, std::optional<TimeRange> range) {
-    FlameTree tree;
-    Names names(trace, tree);
-    const OpenRanges ranges(trace);
-    const FlameTree::Frame frame{.kind = FrameKind::Range, .category = SliceCategory::Nvtx};
-    forEachLaunchedWork(trace, [&](const LaunchedWork& work) {
-        const int64_t ns = countedNs(work, range);
-        if (ns <= 0) return;
-        uint32_t place = 0;
-        if (work.call != noIndex)
-            for (const StringIndex open :
-                 ranges.at(trace.apiCalls.thread[work.call], trace.apiCalls.startNs[work.call]))
-                place = tree.child(place, names.range(open), frame);
-        if (place == 0)
-            place = tree.child(0, tree.nameNumber(noRange), {.kind = FrameKind::Unknown});
-        tree.addTime(names.workWithin(place, work.work), ns);
+            place = tree.child(place, tree.nameNumber(threadName(trace.threads[work.thread])),
+                               {.kind = FrameKind::Thread});
+        tree.addTime(tree.child(place, works.numberOf(work.work), works.frameOf(work.work)), ns);
     });
     tree.arrange();
     return tree;
@@ -195,7 +116,7 @@ bool hasBase(const Trace& trace, FlameBase base) {
 }
 
 FlameTree makeFlame(const Trace& trace, FlameBase base, std::optional<TimeRange> range) {
-    return base == FlameBase::Ranges ? flameOfRanges(trace, range)
+    return base == FlameBase::Ranges ? makeRangeTree(trace, {.range = range}).tree
                                      : flameOfStacks(trace, base, range);
 }
 

@@ -70,10 +70,12 @@ std::vector<Cell> cellsOf(const Trace& trace, const CopyStatistics& row, const L
     const auto rate = [&](double CopyRates::*which) {
         return row.rates ? Cell((*row.rates).*which) : Cell();
     };
+    // Of what no size is known no size is told.
+    const bool isUnsized = row.bytes == 0 && row.count > 0 && row.unratedCount == row.count;
     for (Cell& cell : std::vector<Cell>{
-             row.count, row.bytes, row.busyNs, row.summedNs, rate(&CopyRates::minimum),
-             rate(&CopyRates::p10), rate(&CopyRates::median), rate(&CopyRates::p90),
-             rate(&CopyRates::maximum), cellOf(row.meanGBps()),
+             row.count, isUnsized ? Cell() : Cell(row.bytes), row.busyNs, row.summedNs,
+             rate(&CopyRates::minimum), rate(&CopyRates::p10), rate(&CopyRates::median),
+             rate(&CopyRates::p90), rate(&CopyRates::maximum), cellOf(row.meanGBps()),
              row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(), cellOf(row.peakPercent()),
              row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(),
              cellOf(row.overlappedPercent())})
@@ -108,7 +110,7 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
     if (unrated > 0)
         table.notes.push_back(fmt::format(
             "{} without bytes or without a duration {} counted but "
-            "{} no rate.",
+            "{} no rate, and sizes are of the others.",
             formatCount(unrated), unrated == 1 ? "is" : "are", unrated == 1 ? "has" : "have"));
 }
 

@@ -12,6 +12,7 @@ extern const Report backwardByOperatorReport;
 extern const Report cpuFaultSummaryReport;
 extern const Report energyByRangeReport;
 extern const Report gpuActivityReport;
+extern const Report gpuTimeTreeReport;
 extern const Report gpuTraceReport;
 extern const Report idleByLineReport;
 extern const Report kernelBaseNameSummaryReport;

@@ -28,6 +28,7 @@ constexpr std::array reports{
     &kernelBaseNameSummaryReport,
     &kernelFamilySummaryReport,
     &nvtxFamilySummaryReport,
+    &gpuTimeTreeReport,
     &backwardByOperatorReport,
     &kernelsByLineReport,
     &idleByLineReport,

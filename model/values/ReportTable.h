@@ -29,6 +29,10 @@ using Cell = std::variant<std::monostate, int64_t, double, std::string>;
 enum class ReportStyle : uint8_t {
     Plain,
     Nvprof,  ///< With the columns, widths and number formats of nvprof.
+    /// Rows lie within each other. The first three columns are the row's number, that of the row
+    /// around it (empty for the first) and how deep it lies; whoever shows it to people may set in
+    /// the last column by that instead.
+    Tree,
 };
 
 struct ReportColumn {

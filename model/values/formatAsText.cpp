@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/values/formatTable.h"
+#include "model/values/indentedRows.h"
 
 namespace lanescope {
 
@@ -37,6 +38,11 @@ std::string headingOf(const ReportColumn& column) {
 class TextFormatter : public TableFormatter {
   public:
     std::string next(const ReportTable& part) override {
+        return part.style == ReportStyle::Tree ? nextRows(indentedRows(part)) : nextRows(part);
+    }
+
+  private:
+    std::string nextRows(const ReportTable& part) {
         const std::vector<ReportColumn>& columns = part.columns;
         if (columns.empty()) return {};
         std::vector<std::vector<std::string>> lines;
@@ -65,7 +71,6 @@ class TextFormatter : public TableFormatter {
         return text;
     }
 
-  private:
     /// The widest text column goes last if it is long.
     void chooseOrder(const std::vector<ReportColumn>& columns) {
         for (size_t column = 0; column < columns.size(); ++column) order_.push_back(column);

@@ -7,6 +7,7 @@
 
 #include "model/trace/stacks.h"
 #include "model/values/formatValue.h"
+#include "model/values/knownRangeName.h"
 #include "views/text/toQString.h"
 
 namespace lanescope::views {
@@ -35,8 +36,12 @@ QString kindOf(FrameKind kind) {
             return Translated::tr("Python function of a package");
         case FrameKind::Thread:
             return Translated::tr("Thread that launched for the stack above");
+        case FrameKind::Step:
+            return Translated::tr("Step");
         case FrameKind::Range:
             return Translated::tr("NVTX range");
+        case FrameKind::Operator:
+            return Translated::tr("Operator");
         case FrameKind::Work:
             return Translated::tr("Ran on a GPU");
         case FrameKind::Unknown:
@@ -90,8 +95,12 @@ QString searchFor(const Trace& trace, const FlameTree& tree, uint32_t node, bool
     switch (frame.kind) {
         case FrameKind::Work:
             return name;
+        case FrameKind::Step:
         case FrameKind::Range:
-            return name.section(QLatin1Char('#'), 0, 0).trimmed();
+        case FrameKind::Operator: {
+            const std::string whole = name.toStdString();
+            return toQString(searchedPart(whole)).trimmed();
+        }
         case FrameKind::Function:
         case FrameKind::LibraryFunction: {
             if (frame.stack >= trace.stacks.size()) return {};

@@ -118,7 +118,9 @@ QColor flameColor(const FlameTree& tree, uint32_t node, const Theme& theme) {
             return theme.colorOf(SliceCategory::CpuLock);
         case FrameKind::Unknown:
             return theme.colorOf(SliceCategory::ApiOther);
+        case FrameKind::Step:
         case FrameKind::Range:
+        case FrameKind::Operator:
         case FrameKind::Work:
             break;
     }

@@ -7,6 +7,7 @@
 
 #include "model/summary/reports.h"
 #include "model/values/formatTable.h"
+#include "model/values/indentedRows.h"
 #include "views/tables/ReportView.h"
 #include "views/text/toQString.h"
 
@@ -95,7 +96,7 @@ void ReportPanel::showReport(const Result<ReportTable>& report, std::optional<Ti
     if (report) {
         view_->setEmptyText(range ? tr("Nothing of this kind lies in the selected range.")
                                   : tr("Nothing of this kind was recorded."));
-        view_->setTable(*report);
+        view_->setTable(indentedRows(*report));
     } else {
         view_->setTable({});
         view_->setEmptyText(toQString(report.error().sentence));

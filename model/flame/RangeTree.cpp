@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/flame/RangeTree.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "model/flame/OpenRanges.h"
+#include "model/flame/WorkNames.h"
+#include "model/steps/RangeFamilies.h"
+#include "model/steps/StepSelection.h"
+#include "model/steps/rangePattern.h"
+#include "model/trace/kinds/allKinds.h"
+#include "model/trace/kinds/workStacks.h"
+#include "model/trace/rangeDomains.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::string_view noRange = "(no range)";
+/// PyTorch's threads for the backward, and what they call each node of it (`emit_nvtx`).
+constexpr std::string_view autogradThread = "pt_autograd";
+constexpr std::string_view autogradRange = "autograd::engine::evaluate_function";
+
+bool isOperator(const Trace& trace, uint32_t range) {
+    const std::string_view domain = trace.strings.at(trace.nvtx.domain[range]);
+    if (domain == operatorDomain || domain == xlaOperationDomain) return true;
+    const std::string_view text = trace.strings.at(trace.nvtx.text[range]);
+    return text.starts_with("aten::") || text.starts_with("TSL:Thunk:#") ||
+           text.starts_with("Thunk:#");
+}
+
+class TreeMaker {
+  public:
+    TreeMaker(const Trace& trace, const RangeTreeOptions& options)
+        : trace_(trace),
+          options_(options),
+          open_(trace, options.hasPythonFunctions),
+          families_(trace),
+          works_(trace, made_.tree),
+          isCounted_(trace.nvtx.size(), false) {
+        families_.addAll();
+        made_.counts.resize(1);
+        findSteps();
+    }
+
+    RangeTree make() {
+        forEachLaunchedWork(trace_, [this](const LaunchedWork& work) { add(work); });
+        made_.tree.arrange();
+        sumUp();
+        return std::move(made_);
+    }
+
+  private:
+    void findSteps() {
+        StepSelection selection;
+        selection.rangeName = options_.stepName;
+        Result<RunSteps> found = lanescope::findSteps(trace_, selection);
+        if (!found || found->source == StepSource::WholeRun) return;
+        steps_ = std::move(*found);
+        isStepText_.assign(trace_.strings.size(), 0);
+        for (const WorkerSteps& worker : steps_.workers)
+            for (const StepSpan& step : worker.steps)
+                if (isStepCounted(step)) ++made_.steps;
+    }
+    /// A step of which a part lies outside tells nothing of what a step takes.
+    bool isStepCounted(const StepSpan& step) const {
+        return !options_.range || options_.range->intersected(step.range) == step.range;
+    }
+    bool hasRanges() const { return steps_.source == StepSource::NvtxRange; }
+
+    /// The step that the work belongs to; null if it belongs to none.
+    const StepSpan* stepOf(const LaunchedWork& work) const {
+        const uint32_t process = visitKind(
+            work.work.kind(), [&](auto each) { return each.processOf(trace_, work.work.row()); });
+        std::optional<int64_t> launchedNs;
+        if (work.call != noIndex) launchedNs = trace_.apiCalls.startNs[work.call];
+        for (const WorkerSteps& worker : steps_.workers) {
+            if (worker.process != process || worker.gpu != work.gpu) continue;
+            const uint32_t step = worker.stepOf(work.times.startNs, launchedNs);
+            return step == noIndex ? nullptr : &worker.steps[step];
+        }
+        return nullptr;
+    }
+
+    bool isStep(uint32_t range) {
+        const StringIndex text = trace_.nvtx.text[range];
+        if (!hasRanges() || text >= isStepText_.size()) return false;
+        constexpr uint8_t unknown = 0, no = 1, yes = 2;
+        uint8_t& known = isStepText_[text];
+        if (known == unknown) {
+            const std::string_view name = trace_.strings.at(text);
+            known = name == steps_.pattern || rangePattern(name) == steps_.pattern ? yes : no;
+        }
+        return known == yes;
+    }
+
+    /// The ranges that the call stands in, from outside inwards.
+    std::vector<uint32_t> rangesOf(uint32_t call) {
+        const uint32_t thread = trace_.apiCalls.thread[call];
+        const int64_t timeNs = trace_.apiCalls.startNs[call];
+        std::vector<uint32_t> own = open_.at(thread, timeNs);
+        const uint32_t leader = open_.leaderOf(trace_.threads[thread].process);
+        if (leader == noIndex || leader == thread) return own;
+        const auto isOfStep = [this](uint32_t range) { return isStep(range); };
+        if (std::any_of(own.begin(), own.end(), isOfStep)) return own;
+        std::vector<uint32_t> around = open_.at(leader, timeNs);
+        if (!own.empty() && !worksForAnother(call, own.front())) {
+            const auto step = std::find_if(around.begin(), around.end(), isOfStep);
+            around.erase(step == around.end() ? around.begin() : step + 1, around.end());
+        }
+        around.insert(around.end(), own.begin(), own.end());
+        return around;
+    }
+    bool worksForAnother(uint32_t call, uint32_t outermost) const {
+        const Thread& thread = trace_.threads[trace_.apiCalls.thread[call]];
+        return trace_.apiCalls.isStackLent[call] != 0 || thread.name.starts_with(autogradThread) ||
+               trace_.strings.at(trace_.nvtx.text[outermost]).starts_with(autogradRange);
+    }
+
+    /// A frame within `parent`; `parent` itself if there is no room for more.
+    uint32_t within(uint32_t parent, uint32_t name, const FlameTree::Frame& frame) {
+        const FlameTree& tree = made_.tree;
+        const bool isFull = tree.nodes().size() >= RangeTree::mostNodes ||
+                            tree.nodes()[parent].depth >= RangeTree::deepest;
+        const uint32_t node = made_.tree.child(parent, name, frame, !isFull);
+        if (node == noIndex) return parent;
+        if (node >= made_.counts.size()) made_.counts.resize(node + 1);
+        return node;
+    }
+
+    uint32_t withinRange(uint32_t parent, uint32_t range) {
+        const FrameKind kind = isStep(range)               ? FrameKind::Step
+                               : isOperator(trace_, range) ? FrameKind::Operator
+                                                           : FrameKind::Range;
+        const uint32_t family = families_.of(trace_.nvtx.text[range]);
+        if (family >= nameOf_.size()) nameOf_.resize(family + 1, noIndex);
+        if (nameOf_[family] == noIndex)
+            nameOf_[family] = made_.tree.nameNumber(families_.nameOf(family));
+        const uint32_t node =
+            within(parent, nameOf_[family], {.kind = kind, .category = SliceCategory::Nvtx});
+        if (node != parent && !isCounted_[range]) {
+            isCounted_[range] = true;
+            ++made_.counts[node].calls;
+        }
+        return node;
+    }
+
+    /// Of steps that are no ranges.
+    uint32_t withinStep(const StepSpan& step) {
+        if (stepName_ == noIndex) stepName_ = made_.tree.nameNumber(identifier(steps_.kind));
+        const uint32_t node =
+            within(0, stepName_, {.kind = FrameKind::Step, .category = SliceCategory::Nvtx});
+        if (node != 0 && lastSteps_.insert(&step).second) ++made_.counts[node].calls;
+        return node;
+    }
+
+    void add(const LaunchedWork& work) {
+        const int64_t ns =
+            (options_.range ? work.times.intersected(*options_.range) : work.times).durationNs();
+        if (ns <= 0) return;
+        const StepSpan* step = stepOf(work);
+        uint32_t place = step != nullptr && !hasRanges() ? withinStep(*step) : 0;
+        if (work.call != noIndex)
+            for (const uint32_t range : rangesOf(work.call)) place = withinRange(place, range);
+        if (place == 0)
+            place = within(0, made_.tree.nameNumber(noRange), {.kind = FrameKind::Unknown});
+        const uint32_t node = within(place, works_.numberOf(work.work), works_.frameOf(work.work));
+        if (node == place)
+            ++made_.gathered;
+        else
+            ++made_.counts[node].calls;
+        made_.tree.addTime(node, ns);
+        if (step != nullptr && isStepCounted(*step)) made_.counts[node].inStepsNs += ns;
+    }
+
+    /// Parents stand before their children.
+    void sumUp() {
+        const std::vector<FlameTree::Node>& nodes = made_.tree.nodes();
+        made_.counts.resize(nodes.size());
+        for (auto node = static_cast<uint32_t>(nodes.size()); node-- > 1;)
+            made_.counts[nodes[node].parent].inStepsNs += made_.counts[node].inStepsNs;
+    }
+
+    const Trace& trace_;
+    const RangeTreeOptions& options_;
+    const OpenRanges open_;
+    RangeFamilies families_;
+    RangeTree made_;
+    WorkNames works_;
+    RunSteps steps_;
+    std::vector<uint8_t> isStepText_;  ///< By text: not looked at, none, one.
+    std::vector<uint32_t> nameOf_;     ///< Of each family, in the tree.
+    uint32_t stepName_ = noIndex;
+    std::set<const StepSpan*> lastSteps_;
+    std::vector<bool> isCounted_;  ///< By range.
+};
+
+}  // namespace
+
+RangeTree makeRangeTree(const Trace& trace, const RangeTreeOptions& options) {
+    return TreeMaker(trace, options).make();
+}
+
+}  // namespace lanescope
