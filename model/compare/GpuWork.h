@@ -93,6 +93,7 @@ struct RunContext {
     const RangePaths& paths;
     const CollectiveWaits& waits;
     int64_t worldSize = 0;
+    StepKind stepKind = StepKind::Step;
 
     /// The path of `thread` at that moment; if it has none, that of the thread with the steps.
     RangePaths::Id pathAt(uint32_t thread, uint32_t stepThread, int64_t timeNs) const {

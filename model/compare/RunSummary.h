@@ -64,6 +64,10 @@ struct Contributor {
     /// Of collectives: `bytes` times what nccl-tests multiply with to get the bus bandwidth.
     int64_t busBytes = 0;
     int64_t order = 0;  ///< Place of its first launch within the first step that has it.
+    /// Of launch-bound time of a thread that ran and waited by turns: how much of `exposedNs` it
+    /// cannot have run in, since the kernel counts no more of its time on a core. 0 if that is not
+    /// known, and of all else.
+    int64_t waitedNs = 0;
     bool operator==(const Contributor&) const = default;
 };
 
@@ -104,7 +108,15 @@ struct StepPauses {
     int64_t idleNs = 0;  ///< In which the GPU had no work of the worker, summed.
     int64_t longestStartNs = 0;
     int64_t longestNs = 0;  ///< Of the pause with most idle time.
+    int64_t ns = 0;         ///< Of all of them.
     bool operator==(const StepPauses&) const = default;
+};
+
+/// The time between two requests in which the thread that launches their work was seen to wait.
+struct RestBetween {
+    int64_t ns = 0;    ///< Summed.
+    std::string name;  ///< "on the main thread at serve.py:10 in take, which waits for input".
+    bool operator==(const RestBetween&) const = default;
 };
 
 /// One process on one GPU, the unit in which time is explained.
@@ -124,6 +136,7 @@ struct WorkerSummary {
     std::vector<Contributor> contributors;  ///< By part, then by `exposedNs`, greatest first.
     std::vector<OutlierStep> outliers;      ///< Longest first; at most `mostOutliers`.
     StepPauses pauses;
+    RestBetween rest;  ///< Of `pauses`; nothing of steps that are no requests.
     /// By reasons, each once; empty where nobody read why clocks are held down.
     std::vector<ClockState> clocks;
     int64_t highestSmClockHz = 0;  ///< At which its GPU was seen in the whole run; 0 if unknown.
@@ -200,6 +213,8 @@ struct NvlinkTraffic {
 struct RunSummary {
     SummaryFacts facts;
     StepSource source = StepSource::WholeRun;
+    StepKind kind = StepKind::Step;
+    int64_t rangesPerStep = 1;           ///< As `RunSteps::rangesPerStep`.
     std::string pattern;                 ///< Of the steps: "step #".
     std::vector<WorkerSummary> workers;  ///< By rank, process id and GPU.
     NvlinkTraffic nvlink;

@@ -66,12 +66,16 @@ std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t whol
     return text;
 }
 
-bool isByTurns(std::string_view name) {
+bool runsAndWaits(std::string_view name) {
     const size_t at = name.rfind(whichDoes);
     if (at == std::string_view::npos) return false;
     const std::string_view told = name.substr(at + whichDoes.size());
-    return told.starts_with(byTurns) &&
-           !told.substr(byTurns.size()).starts_with(nameOf(ThreadState::Lock).meaning);
+    return told.starts_with(byTurns) && told.substr(byTurns.size()) != getsNone;
+}
+
+bool isByTurns(std::string_view name) {
+    return runsAndWaits(name) && !name.substr(name.rfind(byTurns) + byTurns.size())
+                                      .starts_with(nameOf(ThreadState::Lock).meaning);
 }
 
 std::optional<ThreadState> stateTold(std::string_view name) {

@@ -35,6 +35,9 @@ std::optional<ThreadState> stateTold(std::string_view name);
 /// may have launched work meanwhile, as that of autograd does.
 bool isByTurns(std::string_view name);
 
+/// The same, whatever it waited for.
+bool runsAndWaits(std::string_view name);
+
 /// Whether the name of a cause tells that the thread wanted a core for most of the time and had
 /// none, but also ran.
 bool isStarvedByTurns(std::string_view name);

@@ -41,7 +41,8 @@ bool areContributorsGood(const WorkerSummary& worker) {
     std::array<size_t, stepPartCount> counts{};
     for (const Contributor& each : worker.contributors) {
         const bool isGood = each.count >= 0 && isTime(each.exposedNs) && each.totalNs >= 0 &&
-                            each.bytes >= 0 && each.busBytes >= 0 && each.order >= 0;
+                            each.bytes >= 0 && each.busBytes >= 0 && each.order >= 0 &&
+                            each.waitedNs >= 0 && each.waitedNs <= each.exposedNs;
         if (!isGood || ++counts[static_cast<size_t>(each.part)] > mostContributors + 1)
             return false;
         sums[each.part] += each.exposedNs;
@@ -80,8 +81,10 @@ bool areConditionsGood(const WorkerSummary& worker) {
     }
     const StepPauses& pauses = worker.pauses;
     return isHz(worker.highestSmClockHz) && isTime(worker.heldBackNs.value_or(0)) &&
-           pauses.count >= 0 && isTime(pauses.idleNs) && isTime(pauses.longestNs) &&
-           pauses.longestStartNs >= -longestNs && pauses.longestStartNs <= longestNs;
+           isTime(worker.rest.ns) && worker.rest.ns <= pauses.idleNs && pauses.count >= 0 &&
+           isTime(pauses.ns) && pauses.idleNs >= 0 && pauses.idleNs <= pauses.ns &&
+           isTime(pauses.longestNs) && pauses.longestStartNs >= -longestNs &&
+           pauses.longestStartNs <= longestNs;
 }
 
 }  // namespace
@@ -89,7 +92,7 @@ bool areConditionsGood(const WorkerSummary& worker) {
 bool isConsistent(const RunSummary& summary) {
     const NvlinkTraffic& nvlink = summary.nvlink;
     if (nvlink.bytesPerStep.value_or(0) < 0 || nvlink.bestBytesPerSecond < 0 ||
-        summary.facts.cpuLimitPercent < 0)
+        summary.facts.cpuLimitPercent < 0 || summary.rangesPerStep < 1)
         return false;
     return std::all_of(summary.workers.begin(), summary.workers.end(),
                        [](const WorkerSummary& worker) {

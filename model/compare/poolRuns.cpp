@@ -35,6 +35,7 @@ void addContributors(const WorkerSummary& from, WorkerSummary& to) {
         sum.totalNs += each.totalNs;
         sum.bytes += each.bytes;
         sum.busBytes += each.busBytes;
+        sum.waitedNs += each.waitedNs;
     }
     to.contributors.insert(to.contributors.end(), std::make_move_iterator(added.begin()),
                            std::make_move_iterator(added.end()));

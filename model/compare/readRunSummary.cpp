@@ -94,6 +94,7 @@ class FactReader {
     void take(bool& flag) { flag = rows_.flag(value); }
     void take(std::optional<int64_t>& number) { number = rows_.number(value); }
     void take(std::vector<std::string>& texts) { texts.push_back(rows_.text(value)); }
+    void take(StepKind& kind) { kind = rows_.identified(value, StepKind::Request); }
     void take(StepSource& source) { source = rows_.identified(value, StepSource::Chosen); }
     void take(LinkEvidence& evidence) {
         evidence = rows_.identified(value, LinkEvidence::Collectives);
@@ -154,9 +155,11 @@ bool readWorkers(const Database& database, RunSummary& summary) {
         worker.isLastLeftOut = rows.flag(t.isLastLeftOut);
         worker.workNs = rows.number(t.workNs);
         worker.pauses = {rows.number(t.pauses), rows.number(t.pauseIdleNs),
-                         rows.number(t.longestPauseStartNs), rows.number(t.longestPauseNs)};
+                         rows.number(t.longestPauseStartNs), rows.number(t.longestPauseNs),
+                         rows.number(t.pauseNs)};
         worker.highestSmClockHz = rows.number(t.highestSmClockHz);
         worker.heldBackNs = rows.numberOrNull(t.heldBackNs);
+        worker.rest = {rows.number(t.restNs), rows.text(t.rest)};
         summary.workers.push_back(std::move(worker));
     }
     return rows.isGood();
@@ -222,6 +225,7 @@ bool readContributors(const Database& database, RunSummary& summary) {
         each.bytes = rows.number(t.bytes);
         each.busBytes = rows.number(t.busBytes);
         each.order = rows.number(t.firstPlace);
+        each.waitedNs = rows.number(t.waitedNs);
         worker->contributors.push_back(std::move(each));
     }
     return rows.isGood();

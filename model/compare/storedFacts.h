@@ -12,6 +12,8 @@ template <Of<RunSummary> S, class V>
 void forEachStoredFact(S& s, V&& visit) {
     visit("contentHash", s.facts.contentHash);
     visit("stepSource", s.source);
+    visit("stepKind", s.kind);
+    visit("rangesPerStep", s.rangesPerStep);
     visit("stepPattern", s.pattern);
     visit("producer", s.facts.producer);
     visit("driver", s.facts.driver);

@@ -141,13 +141,15 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     const Result<RunSteps> steps = findSteps(trace, selection);
     if (!steps) return fail(steps.error());
     summary.source = steps->source;
+    summary.kind = steps->kind;
+    summary.rangesPerStep = steps->rangesPerStep;
     summary.pattern = steps->pattern;
     const bool isNvtx = steps->source == StepSource::NvtxRange;
     if (isCancelled(0.1)) return fail("Summing up {} was cancelled.", trace.title);
     const LaunchingCalls calls(trace);
     const RangePaths paths(trace, isNvtx ? std::string_view(steps->pattern) : std::string_view());
     const CollectiveWaits waits(trace);
-    const RunContext run{trace, calls, paths, waits, summary.facts.worldSize};
+    const RunContext run{trace, calls, paths, waits, summary.facts.worldSize, steps->kind};
     for (size_t index = 0; index < steps->workers.size(); ++index) {
         const double done = static_cast<double>(index) / static_cast<double>(steps->workers.size());
         if (isCancelled(0.3 + 0.7 * done)) return fail("Summing up {} was cancelled.", trace.title);

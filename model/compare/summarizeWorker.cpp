@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "model/compare/WorkerTimeline.h"
+#include "model/compare/restBetween.h"
+#include "model/compare/waitedTime.h"
 #include "model/compare/workerConditions.h"
 #include "model/values/Statistics.h"
 #include "model/values/significance.h"
@@ -57,6 +59,7 @@ void add(Contributor& sum, const Contributor& more) {
     sum.totalNs = saturatingSum(sum.totalNs, more.totalNs);
     sum.bytes = saturatingSum(sum.bytes, more.bytes);
     sum.busBytes = saturatingSum(sum.busBytes, more.busBytes);
+    sum.waitedNs = saturatingSum(sum.waitedNs, more.waitedNs);
 }
 
 /// Sorted, without those that did nothing, and the least of each part summed up in one.
@@ -197,10 +200,13 @@ WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
         if (isIdle(part)) ++contributors[contributor].count;
     });
     countWork(run, timeline.work(), steps, contributors);
+    addWaitedTime(run.trace, timeline, windows, contributors);
     for (Contributor& contributor : contributors)
         if (isIdle(contributor.part)) contributor.totalNs = contributor.exposedNs;
     findOutliers(timeline, contributors, worker);
     worker.pauses = pausesBetween(windows, timeline.work());
+    if (run.stepKind == StepKind::Request)
+        worker.rest = restBetween(run.trace, windows, timeline.work());
     addConditions(run.trace, steps.gpu, windows, worker);
     worker.contributors = heaviest(std::move(contributors));
     return worker;

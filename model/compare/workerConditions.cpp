@@ -146,6 +146,7 @@ StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<Gpu
         }
         idleNs += std::max<int64_t>(0, pause.endNs - std::max(fromNs, busyUntilNs));
         ++pauses.count;
+        pauses.ns += pause.durationNs();
         pauses.idleNs += idleNs;
         if (idleNs <= mostIdleNs) continue;
         mostIdleNs = idleNs;

@@ -83,10 +83,12 @@ void writeWorkers(const Database& database, const RunSummary& summary, FirstErro
                     t.gpuName = worker.gpuName, t.endedAbnormally = worker.endedAbnormally,
                     t.foundSteps = worker.foundSteps, t.warmUpSteps = worker.warmUpSteps,
                     t.isLastLeftOut = worker.isLastLeftOut, t.workNs = worker.workNs,
-                    t.pauses = worker.pauses.count, t.pauseIdleNs = worker.pauses.idleNs,
+                    t.pauses = worker.pauses.count, t.pauseNs = worker.pauses.ns,
+                    t.pauseIdleNs = worker.pauses.idleNs,
                     t.longestPauseStartNs = worker.pauses.longestStartNs,
                     t.longestPauseNs = worker.pauses.longestNs,
-                    t.highestSmClockHz = worker.highestSmClockHz, t.heldBackNs = worker.heldBackNs);
+                    t.highestSmClockHz = worker.highestSmClockHz, t.heldBackNs = worker.heldBackNs,
+                    t.restNs = worker.rest.ns, t.rest = worker.rest.name);
 }
 
 void writeClocks(const Database& database, const RunSummary& summary, FirstError& error) {
@@ -129,11 +131,12 @@ void writeContributors(const Database& database, const RunSummary& summary, Firs
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
         for (const Contributor& each : worker.contributors)
-            rows.insert(
-                t.worker = index, t.part = identifier(each.part), t.kind = identifier(each.kind),
-                t.trait = identifier(each.trait), t.name = each.name, t.path = each.path,
-                t.count = each.count, t.exposedNs = each.exposedNs, t.totalNs = each.totalNs,
-                t.bytes = each.bytes, t.busBytes = each.busBytes, t.firstPlace = each.order);
+            rows.insert(t.worker = index, t.part = identifier(each.part),
+                        t.kind = identifier(each.kind), t.trait = identifier(each.trait),
+                        t.name = each.name, t.path = each.path, t.count = each.count,
+                        t.exposedNs = each.exposedNs, t.totalNs = each.totalNs,
+                        t.bytes = each.bytes, t.busBytes = each.busBytes, t.firstPlace = each.order,
+                        t.waitedNs = each.waitedNs);
         ++index;
     }
 }

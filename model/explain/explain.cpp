@@ -61,6 +61,12 @@ bool isHostWaiting(const Contributor& each) {
     return state && (isWaiting(*state) || *state == ThreadState::Runnable);
 }
 
+/// Of launch-bound time of a thread that ran and waited by turns: in how much it was proved not to
+/// run, whatever is a finding of its own.
+int64_t provedWaitNs(const Contributor& each) {
+    return isHostWaiting(each) ? 0 : each.waitedNs;
+}
+
 class Explainer {
   public:
     Explainer(const RunSummary& run, const std::set<Rule>& muted) : run_(run), muted_(muted) {}
@@ -106,7 +112,7 @@ class Explainer {
         findCalls(Rule::SynchronousCopies, isSynchronousCopy);
         findCalls(Rule::SynchronousMemsets, isSynchronousMemset);
         findPageableCopies();
-        findCalls(Rule::HostWaits, isHostWaiting);
+        findHostWaits();
         findPart(Rule::HostSynchronization, StepPart::Synchronization, leastShare);
         findPart(Rule::LaunchBound, StepPart::LaunchBound, leastShare);
         findPart(Rule::QueuedIdle, StepPart::OtherIdle, leastQueuedShare);
@@ -116,7 +122,8 @@ class Explainer {
             findPart(Rule::ExposedCommunication, StepPart::ExposedCommunication,
                      leastCommunicationShare);
         findThrottling();
-        findPauses();
+        // What lies between requests is not the program's to change.
+        if (run_.kind != StepKind::Request) findPauses();
         findOtherIdle();
     }
 
@@ -156,11 +163,22 @@ class Explainer {
     }
     template <class Holds>
     static const Contributor* greatestOf(const WorkerSummary& worker, Holds holds) {
+        return greatestBy(worker, [&holds](const Contributor& each) {
+            return holds(each) ? each.exposedNs - provedWaitNs(each) : -1;
+        });
+    }
+    /// The one with most time by `nsOf`, which gives less than 0 for those that are not meant.
+    template <class NsOf>
+    static const Contributor* greatestBy(const WorkerSummary& worker, NsOf nsOf) {
         const Contributor* most = nullptr;
-        for (const Contributor& each : worker.contributors)
-            if (each.kind != ContributorKind::Others && holds(each) &&
-                (most == nullptr || each.exposedNs > most->exposedNs))
-                most = &each;
+        int64_t mostNs = -1;
+        for (const Contributor& each : worker.contributors) {
+            if (each.kind == ContributorKind::Others) continue;
+            const int64_t ns = nsOf(each);
+            if (ns <= mostNs) continue;
+            mostNs = ns;
+            most = &each;
+        }
         return most;
     }
     template <class Holds>
@@ -179,11 +197,32 @@ class Explainer {
         };
         const int64_t toldNs =
             exposedNs([&](const Contributor& each) { return each.part == part && isTold(each); });
-        const int64_t restNs = critical_->parts[part] - toldNs;
+        const int64_t restNs = critical_->parts[part] - toldNs - provedWaitsNs(part);
         if (static_cast<double>(restNs) >= least * static_cast<double>(critical_->meanNs))
             partsTold_.insert(part);
         add(rule, restNs, least,
             greatest([&](const Contributor& each) { return each.part == part && !isTold(each); }));
+    }
+
+    /// Per step. No launch takes part in it, so it is never told of launches.
+    int64_t provedWaitsNs(StepPart part) const {
+        int64_t sumNs = 0;
+        for (const Contributor& each : summary().contributors)
+            if (each.part == part) sumNs += provedWaitNs(each);
+        return perStep(sumNs);
+    }
+
+    /// A thread that was seen to wait, and what of the time of one that by turns ran and waited it
+    /// cannot have run in.
+    void findHostWaits() {
+        const int64_t seenNs = exposedNs(isHostWaiting);
+        const int64_t gainNs = seenNs + provedWaitsNs(StepPart::LaunchBound);
+        const Contributor* main = greatestBy(summary(), [](const Contributor& each) {
+            if (isHostWaiting(each)) return each.exposedNs;
+            return each.waitedNs > 0 ? each.waitedNs : -1;
+        });
+        if (add(Rule::HostWaits, gainNs, leastShare, main) != nullptr)
+            told_.push_back(isHostWaiting);
     }
 
     /// Idle time of a kind, which is then told once.

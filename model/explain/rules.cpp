@@ -39,11 +39,13 @@ constexpr RuleFacts rules[]{
      "at once, take at least 3 % of the step.",
      "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
      "non_blocking=True.",
-     "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, sum(end - start) "
+     "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, "
+     "count(*) - count(bytes) AS of_unknown_size, sum(end - start) "
      "AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE srcKind = 0 OR dstKind = 0 GROUP BY 1, 2, 3"},
     {"exposed_copies", "Copies that nothing hides take at least 3 % of the step.",
      "Copy the next batch on a stream of its own while this one is computed.",
-     "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, sum(end - start) "
+     "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, "
+     "count(*) - count(bytes) AS of_unknown_size, sum(end - start) "
      "AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY 1, 2, 3 ORDER BY ns DESC"},
     {"nvlink_unused", "GPUs that NVLink joins exchange data over something else.",
      "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
@@ -58,8 +60,8 @@ constexpr RuleFacts rules[]{
      "Look at one of them: checkpoints, evaluation, garbage collection, a late batch.", ""},
     {"memsets", "Memsets that nothing hides take at least 3 % of the step.",
      "Fewer and larger buffers, zero_grad(set_to_none=True).",
-     "SELECT memKind, count(*) AS memsets, sum(bytes) AS bytes, sum(end - start) AS ns FROM "
-     "CUPTI_ACTIVITY_KIND_MEMSET GROUP BY 1"},
+     "SELECT memKind, count(*) AS memsets, sum(bytes) AS bytes, count(*) - count(bytes) AS "
+     "of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMSET GROUP BY 1"},
     {"queued_idle", "The GPU is idle at least 10 % of the step though work was launched in time.",
      "Streams that wait for each other, tiny kernels one behind the other, or too little work a "
      "launch: fuse, or use CUDA graphs.",
@@ -90,7 +92,8 @@ constexpr RuleFacts rules[]{
     {"host_waits",
      "The GPU is idle at least 3 % of the step because the thread that launches its work sleeps, "
      "waits for something else than the GPU, or gets no core.",
-     "See what it waits for at that line: take the sleep or the wait out of the step, do it on "
+     "See what it waits for at that line; if that are requests from outside, it is no loss. Else "
+     "take the sleep or the wait out of the step, do it on "
      "another thread, or launch the work before it. Who gets no core needs more cores, a higher "
      "limit of its control group, or fewer threads.",
      "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "

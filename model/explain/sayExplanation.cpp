@@ -11,6 +11,7 @@
 #include "model/compare/shownNumbers.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingQuery.h"
+#include "model/explain/stepsSentence.h"
 #include "model/trace/knowsOnlyNccl.h"
 #include "model/trace/notesOf.h"
 #include "model/values/DurationScale.h"
@@ -35,9 +36,9 @@ class Words {
     Words(const RunSummary& run, Explanation& explanation) : run_(run), made_(explanation) {}
 
     void say() {
-        if (isWhole()) made_.what = "run";
+        made_.what = isWhole() ? "run" : std::string(identifier(run_.kind));
         made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence();
-        made_.steps = stepsSentence();
+        made_.steps = stepsSentence(run_);
         for (Finding& finding : made_.findings) {
             finding.sentence = sentenceOf(finding);
             finding.sql = queryOf(run_, finding);
@@ -47,6 +48,8 @@ class Words {
 
   private:
     bool isWhole() const { return run_.source == StepSource::WholeRun; }
+    /// What the run does again and again: "step", "request".
+    std::string unit() const { return std::string(identifier(run_.kind)); }
     const WorkerSummary& worker(uint32_t index) const { return run_.workers[index]; }
     static double shareOf(int64_t ns, int64_t wholeNs) {
         return wholeNs > 0 ? static_cast<double>(ns) / static_cast<double>(wholeNs) : 0;
@@ -71,7 +74,7 @@ class Words {
         const DurationScale scale = DurationScale::ofStep(meanNs);
         const std::string what = isWhole()                           ? "run"
                                  : run_.source == StepSource::Chosen ? "stretch"
-                                                                     : "mean step";
+                                                                     : "mean " + unit();
         std::string text =
             knowsOnlyNccl(run_.facts.producer)
                 ? fmt::format("Only NCCL's kernels are known of the {} of {}", what,
@@ -95,24 +98,6 @@ class Words {
         if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= mostlyComputing)
             rest += mostComputing();
         return text + rest + ".";
-    }
-
-    /// Of the worker that the findings are about.
-    std::string stepsSentence() const {
-        const uint32_t critical = run_.criticalWorker();
-        if (critical == noIndex || isWhole()) return {};
-        const WorkerSummary& of = worker(critical);
-        std::string text = fmt::format("{} of {} steps", of.steps.size(), of.foundSteps);
-        if (run_.source == StepSource::KernelPattern)
-            text += fmt::format(", each from {} on", shortContributorName(run_.pattern));
-        else if (!run_.pattern.empty())
-            text += fmt::format(" \"{}\"", printable(run_.pattern));
-        if (const auto share = of.coverage(); share)
-            text += fmt::format(", {} of the time from the first to the last GPU work",
-                                percent(*share));
-        if (of.warmUpSteps > 0) text += fmt::format(", {} left out as warm-up", of.warmUpSteps);
-        if (const std::string ahead = of.aheadText(); !ahead.empty()) text += ", " + ahead;
-        return text + ".";
     }
 
     /// "waiting for rank 2" if it is known whom for.
@@ -153,6 +138,8 @@ class Words {
     /// What the thread does instead of launching, in a few words; the contributor has the others.
     static std::string_view notLaunching(const Finding& finding) {
         if (isStarvedByTurns(finding.contributor)) return "gets no core for most of it";
+        if (runsAndWaits(finding.contributor))
+            return "cannot have run meanwhile, as the kernel counts no more of its time on a core";
         const std::optional<ThreadState> state = stateTold(finding.contributor);
         if (state == ThreadState::Sleep) return "sleeps of its own accord";
         return state == ThreadState::Runnable ? "gets no core" : "itself waits";
@@ -165,16 +152,35 @@ class Words {
         return state != ThreadState::Poll && state != ThreadState::Disk &&
                state != ThreadState::Lock;
     }
-    /// Where most of the launch-bound time is of threads that also waited: fewer launches may not
-    /// help.
+    /// Whether it is known of any cause what a thread did.
+    bool wasLookedAt(uint32_t index) const {
+        const auto& all = worker(index).contributors;
+        return std::any_of(all.begin(), all.end(), [](const Contributor& each) {
+            return stateTold(each.name) || runsAndWaits(each.name) || isStarvedByTurns(each.name);
+        });
+    }
+    /// Whether nobody saw what a thread did outside of calls.
+    static bool isUnseen(std::string_view cause) {
+        return cause.starts_with("outside ") && !stateTold(cause) && !runsAndWaits(cause) &&
+               !isStarvedByTurns(cause);
+    }
+    /// Where most of the launch-bound time is of threads that also waited, or may have: fewer
+    /// launches may not help.
     std::string byTurnsSentence(const Finding& finding) const {
-        int64_t byTurnsNs = 0, allNs = 0;
+        int64_t byTurnsNs = 0, unknownNs = 0, allNs = 0;
         for (const Contributor& each : worker(finding.worker).contributors) {
             if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others)
                 continue;
-            allNs += each.exposedNs;
-            if (isByTurns(each.name)) byTurnsNs += each.exposedNs;
+            const int64_t ns = each.exposedNs - each.waitedNs;
+            allNs += ns;
+            if (isByTurns(each.name)) byTurnsNs += ns;
+            if (isUnseen(each.name)) unknownNs += ns;
         }
+        if (!wasLookedAt(finding.worker) && shareOf(unknownNs, allNs) >= mostlyByTurns)
+            return fmt::format(
+                " What the thread did in {} of it is not known: if it waited, less to launch does "
+                "not help.",
+                percent(shareOf(unknownNs, allNs)));
         if (shareOf(byTurnsNs, allNs) < mostlyByTurns) return {};
         return fmt::format(
             " For {} of it the thread was seen to run and to wait by turns; which of both kept the "
@@ -211,7 +217,7 @@ class Words {
     /// "12.1 a step", or "12 in all" of a run without steps.
     std::string times(const Finding& finding) const {
         return fmt::format("{} {}", countText(finding.countPerStep),
-                           isWhole() ? "in all" : "a step");
+                           isWhole() ? "in all" : "a " + unit());
     }
 
     std::string sentenceOf(const Finding& finding) const {
@@ -221,7 +227,7 @@ class Words {
         const DurationScale scale = DurationScale::ofStep(whole->meanNs);
         const std::string time =
             fmt::format("{} of {} ({})", scale.text(finding.mostGainNs),
-                        isWhole() ? "the run" : "a step", percent(finding.share));
+                        isWhole() ? "the run" : "a " + unit(), percent(finding.share));
         const std::string what = contributorText(finding);
         switch (finding.rule) {
             case Rule::LateRank:
@@ -322,17 +328,18 @@ class Words {
         std::string which;
         switch (found.kind) {
             case PatternKind::Period:
-                which = fmt::format("every {} step, from {} on, takes", ordinal(found.period),
+                which = fmt::format("every {} {}, from {} on, takes", ordinal(found.period), unit(),
                                     found.firstNumber);
                 break;
             case PatternKind::Level:
-                which = fmt::format("steps from {} on take", found.firstNumber);
+                which = fmt::format("{}s from {} on take", unit(), found.firstNumber);
                 break;
             case PatternKind::TwoModes:
-                which = fmt::format("{} of the steps, in no order, take", percent(found.share));
+                which =
+                    fmt::format("{} of the {}s, in no order, take", percent(found.share), unit());
                 break;
             case PatternKind::Drift:
-                which = "steps grow all the way, at the end they take";
+                which = unit() + "s grow all the way, at the end they take";
                 break;
         }
         std::string text =
@@ -360,8 +367,8 @@ class Words {
         const WorkerSummary& odd = worker(finding.worker);
         const OutlierStep& longest = odd.outliers.front();
         std::string text = fmt::format(
-            "{} of {} steps take far longer than the others, {} in the mean; step {} by {}: {}",
-            odd.outliers.size(), odd.steps.size(), time, longest.number,
+            "{} of {} {}s take far longer than the others, {} in the mean; {} {} by {}: {}",
+            odd.outliers.size(), odd.steps.size(), unit(), time, unit(), longest.number,
             timeText(static_cast<double>(longest.excessNs)), name(longest.part));
         if (!finding.contributor.empty())
             text += fmt::format(", {}{}", contributorText(finding), where(finding));
@@ -374,7 +381,7 @@ class Words {
         if (perStep == 0) return {};
         const std::string count = countText(perStep);
         return fmt::format("; {} kernel{}{} of {} each", count, count == "1" ? "" : "s",
-                           isWhole() ? "" : " a step", timeText(meanKernelNs(index)));
+                           isWhole() ? "" : " a " + unit(), timeText(meanKernelNs(index)));
     }
 
     double kernels(uint32_t index) const {
@@ -413,13 +420,15 @@ class Words {
     template <class Add>
     void addDoubtsOfSteps(Add add) const {
         if (run_.source == StepSource::KernelPattern)
-            add("No NVTX ranges mark the steps: they were found by the rhythm of the kernels.");
+            add(fmt::format(
+                "No NVTX ranges mark the {}s: they were found by the rhythm of the kernels.",
+                unit()));
         if (isWhole())
             add("No steps were found: the run is explained as a whole, from its first to its last "
                 "event.");
         const WorkerSummary& critical = worker(run_.criticalWorker());
         if (!isWhole() && run_.source != StepSource::Chosen && critical.steps.size() < fewestSteps)
-            add(fmt::format("Only {} step{} to go by.", critical.steps.size(),
+            add(fmt::format("Only {} {}{} to go by.", critical.steps.size(), unit(),
                             critical.steps.size() == 1 ? "" : "s"));
     }
 

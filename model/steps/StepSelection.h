@@ -44,6 +44,14 @@ enum class StepSource : uint8_t {
 /// For files and programs: "nvtx_range", "kernel_pattern", "whole_run", "chosen".
 std::string_view identifier(StepSource source);
 
+/// What the steps of a run are to the program.
+enum class StepKind : uint8_t {
+    Step,
+    Request,  ///< It answers what comes from outside, and waits for the next in between.
+};
+/// For people, files and programs: "step", "request".
+std::string_view identifier(StepKind kind);
+
 /// One step of one worker.
 struct StepSpan {
     int64_t number = 0;  ///< Counted from 0 within the process.
@@ -77,6 +85,10 @@ struct WorkerSteps {
 /// The steps of a run.
 struct RunSteps {
     StepSource source = StepSource::WholeRun;
+    StepKind kind = StepKind::Step;
+    /// How many ranges of the pattern a step holds: more than one where the program marks batches
+    /// and updates its weights after so many of them.
+    int64_t rangesPerStep = 1;
     std::string pattern;               ///< "step #", or the kernel that begins a step.
     std::vector<WorkerSteps> workers;  ///< Those that have any, by process and GPU.
 };

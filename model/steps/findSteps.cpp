@@ -4,8 +4,10 @@
 
 #include "model/steps/StepSelection.h"
 #include "model/steps/WorkerLaunches.h"
+#include "model/steps/accumulatedSteps.h"
 #include "model/steps/kernelPattern.h"
 #include "model/steps/rangeNames.h"
+#include "model/steps/requests.h"
 #include "model/steps/stepRanges.h"
 #include "model/values/Statistics.h"
 
@@ -48,6 +50,13 @@ class StepMaker {
     WorkerSteps found() {
         leaveOutThoseWithoutWork();
         closePauses();
+        placeOnGpu();
+        return std::move(worker_);
+    }
+
+    /// Each as it is; what comes between them is no part of any.
+    WorkerSteps requests() {
+        leaveOutThoseWithoutWork();
         placeOnGpu();
         return std::move(worker_);
     }
@@ -162,11 +171,14 @@ RunSteps namedSteps(const Run& run, const std::string& pattern, bool areFound) {
     RunSteps result;
     result.source = StepSource::NvtxRange;
     result.pattern = pattern;
+    if (areRequestsNamed(run.trace, pattern)) result.kind = StepKind::Request;
     for (const StepRanges& ranges : stepRangesNamed(run.trace, pattern))
         for (const WorkerLaunches& launches : run.launches) {
             if (launches.process() != ranges.process) continue;
             StepMaker maker(run.trace, launches, ranges);
-            result.workers.push_back(areFound ? maker.found() : maker.named());
+            result.workers.push_back(!areFound                          ? maker.named()
+                                     : result.kind == StepKind::Request ? maker.requests()
+                                                                        : maker.found());
         }
     return result;
 }
@@ -280,6 +292,10 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
         return noSuchRange(trace, selection.rangeName);
     RunSteps run = selection.rangeName.empty() ? stepsFoundIn(searched)
                                                : namedSteps(searched, selection.rangeName, false);
+    if (selection.rangeName.empty()) {
+        tellRequests(trace, run);
+        joinAccumulated(trace, run);
+    }
     if (run.source != StepSource::WholeRun) leaveOutUnrecorded(trace, run);
     if (selection.numbers) {
         if (auto kept = keepNumbers(trace, run, *selection.numbers); !kept)
@@ -301,6 +317,10 @@ uint32_t WorkerSteps::stepOf(int64_t startNs, std::optional<int64_t> launchedNs)
     if (launchedNs && !steps.empty() && !steps.front().launches.isEmpty())
         return holds(&StepSpan::launches, *launchedNs);
     return holds(&StepSpan::range, startNs);
+}
+
+std::string_view identifier(StepKind kind) {
+    return kind == StepKind::Request ? "request" : "step";
 }
 
 std::string_view identifier(StepSource source) {

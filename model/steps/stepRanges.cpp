@@ -9,6 +9,7 @@
 
 #include "model/steps/nameWords.h"
 #include "model/steps/rangePattern.h"
+#include "model/steps/requests.h"
 #include "model/trace/rangeDomains.h"
 #include "model/values/Statistics.h"
 
@@ -111,8 +112,9 @@ struct Likeness {
     bool isStep = false;  ///< In some process.
     bool isLate = false;
     Naming naming = Naming::Epochs;
-    int64_t gpuNs = 0;  ///< Of what they launch.
-    int64_t cpuNs = 0;  ///< Of the ranges themselves: what holds others takes longer.
+    bool comeAsTheyDo = false;  ///< As requests, whose time is not the program's to choose.
+    int64_t gpuNs = 0;          ///< Of what they launch.
+    int64_t cpuNs = 0;          ///< Of the ranges themselves: what holds others takes longer.
     int64_t firstNs = 0;
 
     auto rank() const {
@@ -175,7 +177,7 @@ void addLikeness(const Trace& trace, const StepRanges& ranges,
             gpuNs = saturatingSum(gpuNs, worker->gpuNs(own));
     }
     if (static_cast<double>(withWork) < leastWithWork * static_cast<double>(ranges.rows.size()) ||
-        !isEven(std::move(periodsNs)))
+        (!likeness.comeAsTheyDo && !isEven(std::move(periodsNs))))
         return;
     const int64_t firstNs = nvtx.startNs[ranges.rows.front()];
     const int64_t lastNs = nvtx.startNs[ranges.rows.back()];
@@ -194,11 +196,16 @@ std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches
     for (const WorkerLaunches& worker : launches) workersOf[worker.process()].push_back(&worker);
     std::vector<std::pair<std::string, Likeness>> found;
     int64_t mostNs = 0;
+    std::optional<bool> trains;
     for (auto& [pattern, byProcess] : rangesByPattern(trace)) {
         const std::vector<std::string> words = wordsOf(pattern);
         if (holdsAny(words, preparingWords) || pattern.starts_with(collectivePrefix)) continue;
         Likeness likeness;
         likeness.naming = namingOf(pattern, words);
+        if (isRequestName(pattern)) {
+            if (!trains) trains = isTraining(trace);
+            likeness.comeAsTheyDo = !*trains;
+        }
         for (auto& [process, ranges] : byProcess)
             if (const auto workers = workersOf.find(process); workers != workersOf.end())
                 addLikeness(trace, ranges.finish(process), workers->second, likeness);

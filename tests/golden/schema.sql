@@ -683,11 +683,14 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "isLastLeftOut" INTEGER NOT NULL,
     "workNs" INTEGER NOT NULL,
     "pauses" INTEGER NOT NULL,
+    "pauseNs" INTEGER NOT NULL,
     "pauseIdleNs" INTEGER NOT NULL,
     "longestPauseStartNs" INTEGER NOT NULL,
     "longestPauseNs" INTEGER NOT NULL,
     "highestSmClockHz" INTEGER NOT NULL,
-    "heldBackNs" INTEGER
+    "heldBackNs" INTEGER,
+    "restNs" INTEGER NOT NULL,
+    "rest" TEXT
 );
 CREATE TABLE LANESCOPE_STORED_GPU_CLOCKS (
     "worker" INTEGER NOT NULL,
@@ -723,7 +726,8 @@ CREATE TABLE LANESCOPE_STORED_CONTRIBUTORS (
     "totalNs" INTEGER NOT NULL,
     "bytes" INTEGER NOT NULL,
     "busBytes" INTEGER NOT NULL,
-    "firstPlace" INTEGER NOT NULL
+    "firstPlace" INTEGER NOT NULL,
+    "waitedNs" INTEGER NOT NULL
 );
 CREATE TABLE LANESCOPE_STORED_OUTLIERS (
     "worker" INTEGER NOT NULL,

@@ -38,6 +38,8 @@ QString gainText(const Explanation& explanation, const Finding& finding) {
         if (each.worker == finding.worker) meanNs = each.meanNs;
     const QString text = explanation.what == "run"
                              ? ExplanationCard::tr("Could give back up to %1 of the run (estimate)")
+                         : explanation.what == "request"
+                             ? ExplanationCard::tr("Could give back up to %1 a request (estimate)")
                              : ExplanationCard::tr("Could give back up to %1 a step (estimate)");
     return text.arg(toQString(DurationScale::ofStep(meanNs).text(finding.mostGainNs)));
 }

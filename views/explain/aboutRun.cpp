@@ -24,10 +24,24 @@ QString idleText(const RunSummary& summary, const explain::Explanation& explanat
         for (size_t index = 0; index < stepPartCount; ++index)
             if (const auto part = static_cast<StepPart>(index); isIdle(part))
                 idleNs += each.parts[part];
-        const double share = 100.0 * static_cast<double>(idleNs) / static_cast<double>(each.meanNs);
+        // Of a server also what lies between its requests.
+        const WorkerSummary& worker = summary.workers[each.worker];
+        const auto steps = static_cast<int64_t>(worker.steps.size());
+        const StepPauses& pauses = worker.pauses;
+        const bool isServer = summary.kind == StepKind::Request;
+        const double share = 100.0 *
+                             static_cast<double>(idleNs + (isServer ? pauses.idleNs / steps : 0)) /
+                             static_cast<double>(each.meanNs + (isServer ? pauses.ns / steps : 0));
         return AboutRun::tr("; its GPU is idle %1 % of the time").arg(share, 0, 'f', 1);
     }
     return {};
+}
+
+/// Some programs write all that they know into the name of a range.
+QString shortened(const QString& name) {
+    constexpr qsizetype most = 60, end = 20;
+    if (name.size() <= most) return name;
+    return name.left(most - end) + QStringLiteral("…") + name.right(end);
 }
 
 }  // namespace
@@ -36,7 +50,7 @@ QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanatio
     if (!run.ranges) return {};
     return AboutRun::tr("%1 ranges \"%2\": median %3, longest %4, one every %5 in the mean%6.")
         .arg(QLocale(QLocale::English).toString(qlonglong(run.ranges->count)),
-             toQString(printable(run.ranges->name)),
+             shortened(toQString(printable(run.ranges->name))),
              toQString(formatDuration(run.ranges->medianNs)),
              toQString(formatDuration(run.ranges->longestNs)),
              toQString(formatDuration(run.ranges->paceNs)), idleText(run.summary, explanation));

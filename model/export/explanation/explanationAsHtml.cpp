@@ -72,9 +72,9 @@ std::string partsHtml(const ExplanationReport& report) {
     table.text(report.explanation.what);
     for (const auto* each : workers)
         table.number(scale.number(each->meanNs), static_cast<double>(each->meanNs));
-    const std::string title = report.run.source == StepSource::WholeRun
-                                  ? "Where the time of the run goes"
-                                  : "Where the time of a step goes";
+    const std::string title = fmt::format("Where the time of {} {} goes",
+                                          report.run.source == StepSource::WholeRun ? "the" : "a",
+                                          report.explanation.what);
     return "<section>\n<h2>" + title + "</h2>\n" + compositionChart(bars, scale) +
            std::move(table).html() + "</section>\n";
 }

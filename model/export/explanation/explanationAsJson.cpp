@@ -59,6 +59,8 @@ std::string explanationAsJson(const ExplanationReport& report) {
                     {"sentence", report.explanation.sentence},
                     {"steps",
                      {{"source", identifier(report.run.source)},
+                      {"kind", identifier(report.run.kind)},
+                      {"rangesPerStep", report.run.rangesPerStep},
                       {"pattern", report.run.pattern},
                       {"coverage", coverageOf(report)},
                       {"sentence", report.explanation.steps}}},

@@ -42,7 +42,8 @@ DurationScale scaleOf(const ExplanationReport& report) {
 }
 
 std::string_view partsTitleOf(const ExplanationReport& report) {
-    return report.run.source == StepSource::WholeRun ? "Run" : "Mean step";
+    if (report.run.source == StepSource::WholeRun) return "Run";
+    return report.run.kind == StepKind::Request ? "Mean request" : "Mean step";
 }
 
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding) {

@@ -48,6 +48,7 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Integer<"workNs"> workNs{
         this, "from the start of its first work on the GPU to the end of its last, ns"};
     Integer<"pauses"> pauses{this, "how often the next step did not follow at once"};
+    Integer<"pauseNs"> pauseNs{this, "how long all of these take, ns"};
     Integer<"pauseIdleNs"> pauseIdleNs{this, "between steps, without work of the GPU, ns"};
     Integer<"longestPauseStartNs"> longestPauseStartNs{
         this, "when the pause with most of that began, ns"};
@@ -56,6 +57,8 @@ struct StoredWorkers : TableOf<StoredWorkers> {
                                                  "of its GPU in the whole run, Hz; 0 if unknown"};
     OptionalInteger<"heldBackNs"> heldBackNs{
         this, "processor time that a limit held back in the steps, ns; NULL if unknown"};
+    Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
+    OptionalText<"rest"> rest{this, "where, and for what"};
 };
 inline constexpr StoredWorkers storedWorkers;
 
@@ -114,6 +117,8 @@ struct StoredContributors : TableOf<StoredContributors> {
     Integer<"bytes"> bytes{this, "bytes"};
     Integer<"busBytes"> busBytes{this, "bytes that each link carried"};
     Integer<"firstPlace"> firstPlace{this, "in the first step that has it"};
+    Integer<"waitedNs"> waitedNs{
+        this, "of exposedNs, in which the launching thread cannot have run, ns; 0 if unknown"};
 };
 inline constexpr StoredContributors storedContributors;
 

@@ -216,7 +216,7 @@ def write_summary(summary, path, schema):
         cells = [[None if value == NONE else value for value in table[column].tolist()] for column in columns]
         return list(zip(*cells))
     for row in rows("workers", "pid", "rank", "gpu", "gpu_name", "ended_abnormally"):
-        database.execute("INSERT INTO LANESCOPE_STORED_WORKERS VALUES (0,?,?,'python',?,?,?,0,0,0,0,0,0,0,0,0,0)", row)
+        database.execute("INSERT INTO LANESCOPE_STORED_WORKERS VALUES (0,?,?,'python',?,?,?,0,0,0,0,0,0,0,0,0,0,0,0,NULL)", row)
     for row in rows("workers", "host", "boot", "local_rank", "world_size", "gpu_uuid", "start_ns", "end_ns", "clock_error_ns", "clock_most_error_ns"):
         database.execute("INSERT INTO LANESCOPE_STORED_PLACES VALUES (0,?,?,?,?,?,?,?,?,?)", row)
     database.executemany("INSERT INTO LANESCOPE_STORED_STEPS VALUES (0,?,'',?,?,NULL)", rows("steps", "step", "start_ns", "wall_ns"))

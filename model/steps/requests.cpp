@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/steps/requests.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "model/steps/nameWords.h"
+#include "model/trace/ThreadTimes.h"
+#include "model/trace/kinds/allKinds.h"
+#include "model/trace/kinds/workStacks.h"
+#include "model/trace/stacks.h"
+#include "model/values/Statistics.h"
+#include "model/values/significance.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> requestWords{"request", "requests", "req", "query"};
+constexpr std::array<std::string_view, 10> trainingWords{
+    "backward",  "optimizer", "optim",    "grad",  "gradient",
+    "gradients", "train",     "training", "wgrad", "dgrad"};
+/// Parts of names of kernels that only a training runs.
+constexpr std::array<std::string_view, 8> trainingKernels{
+    "ackward", "Adam", "adam", "SGD", "sgd_", "wgrad", "dgrad", "transpose(jvp"};
+constexpr std::string_view autogradThread = "pt_autograd";
+/// Where loaders of data wait for their workers.
+constexpr std::array<std::string_view, 3> loaderFiles{"utils/data/", "python/data/", "dataloader"};
+
+constexpr size_t fewestBoundaries = 5;
+constexpr double leastWaited = 0.6;       ///< Of the time between requests.
+constexpr double leastWaitedOfAll = 0.1;  ///< Of the time of all of them, and between.
+constexpr double mostOthersRan = 0.25;    ///< Of that time, by all other threads together.
+/// How much the tenth longest and the tenth shortest period differ, in medians.
+constexpr double leastSpread = 0.25;
+/// So many pauses tell what other threads do in all of them.
+constexpr size_t mostLookedAt = 64;
+constexpr size_t deepestFrames = 64;
+
+bool isTrainingName(std::string_view name) {
+    for (const std::string& word : wordsOf(name))
+        if (std::find(trainingWords.begin(), trainingWords.end(), word) != trainingWords.end())
+            return true;
+    return false;
+}
+
+bool hasTrainingRange(const Trace& trace) {
+    std::vector<bool> isKnown(trace.strings.size());
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
+        const StringIndex text = trace.nvtx.text[row];
+        if (text >= isKnown.size() || isKnown[text]) continue;
+        isKnown[text] = true;
+        if (isTrainingName(trace.strings.at(text))) return true;
+    }
+    return false;
+}
+
+bool hasTrainingKernel(const Trace& trace) {
+    return std::any_of(trace.launchConfigs.begin(), trace.launchConfigs.end(),
+                       [&](const LaunchConfig& config) {
+                           const std::string_view name = trace.strings.at(
+                               config.demangledName != 0 ? config.demangledName : config.shortName);
+                           return std::any_of(trainingKernels.begin(), trainingKernels.end(),
+                                              [name](std::string_view part) {
+                                                  return name.find(part) != std::string_view::npos;
+                                              }) ||
+                                  name.find("AllReduce") != std::string_view::npos ||
+                                  name.find("ReduceScatter") != std::string_view::npos;
+                       });
+}
+
+/// Work of one worker, by start.
+struct Work {
+    int64_t startNs = 0, endNs = 0;
+    uint32_t thread = noIndex;  ///< That launched it.
+};
+
+/// The time from the last work of a step to the first of the next.
+struct Boundary {
+    TimeRange idle;
+    uint32_t thread = noIndex;
+    int64_t waitedNs = 0;
+    size_t step = 0;  ///< Before it, of its worker.
+};
+
+class RequestTeller {
+  public:
+    RequestTeller(const Trace& trace, RunSteps& run) : trace_(trace), run_(run), states_(trace) {}
+
+    void tell() {
+        gatherWork();
+        for (size_t worker = 0; worker < run_.workers.size(); ++worker) findBoundaries(worker);
+        if (!areRequests()) return;
+        run_.kind = StepKind::Request;
+        for (size_t worker = 0; worker < run_.workers.size(); ++worker)
+            for (const Boundary& each : boundaries_[worker])
+                if (2 * each.waitedNs >= each.idle.durationNs()) endAt(worker, each);
+    }
+
+  private:
+    void gatherWork() {
+        work_.resize(run_.workers.size());
+        boundaries_.resize(run_.workers.size());
+        forEachLaunchedWork(trace_, [this](const LaunchedWork& work) {
+            const uint32_t process = visitKind(work.work.kind(), [&](auto each) {
+                return each.processOf(trace_, work.work.row());
+            });
+            for (size_t worker = 0; worker < run_.workers.size(); ++worker)
+                if (run_.workers[worker].process == process && run_.workers[worker].gpu == work.gpu)
+                    work_[worker].push_back(
+                        {work.times.startNs, work.times.endNs,
+                         work.call == noIndex ? noIndex : trace_.apiCalls.thread[work.call]});
+        });
+        for (std::vector<Work>& each : work_)
+            std::sort(each.begin(), each.end(), [](const Work& a, const Work& b) {
+                return a.startNs != b.startNs ? a.startNs < b.startNs : a.endNs < b.endNs;
+            });
+    }
+
+    void findBoundaries(size_t worker) {
+        const std::vector<StepSpan>& steps = run_.workers[worker].steps;
+        auto next = work_[worker].begin();
+        int64_t busyUntilNs = next == work_[worker].end() ? 0 : next->startNs;
+        // Behind the last one, too: what comes then is no step, but what it waited for.
+        for (size_t step = 0; step < steps.size(); ++step) {
+            for (; next != work_[worker].end() && next->startNs < steps[step].range.endNs; ++next)
+                busyUntilNs = std::max(busyUntilNs, next->endNs);
+            if (next == work_[worker].end()) return;
+            const int64_t nextNs =
+                step + 1 < steps.size() ? steps[step + 1].range.startNs : next->startNs;
+            periodsNs_.push_back(nextNs - steps[step].range.startNs);
+            allNs_ = saturatingSum(allNs_, periodsNs_.back());
+            if (next->startNs <= busyUntilNs) continue;
+            Boundary boundary{{busyUntilNs, next->startNs}, next->thread, 0, step};
+            if (boundary.thread == noIndex) boundary.thread = run_.workers[worker].stepThread;
+            boundary.waitedNs = waitedNs(boundary);
+            boundaries_[worker].push_back(boundary);
+        }
+    }
+
+    /// How long the thread waited for what may come from outside.
+    int64_t waitedNs(const Boundary& boundary) const {
+        if (boundary.thread == noIndex || states_.isEmpty(boundary.thread)) return 0;
+        const ThreadTimes times = states_.during(boundary.thread, boundary.idle);
+        if (isInLoader(times.stack)) return 0;
+        return times.of(ThreadState::Poll) + times.of(ThreadState::Lock);
+    }
+
+    bool isInLoader(uint32_t stack) const {
+        for (size_t frame = 0; stack < trace_.stacks.size() && frame < deepestFrames; ++frame) {
+            const std::string_view file = trace_.strings.at(trace_.stacks.file[stack]);
+            for (const std::string_view part : loaderFiles)
+                if (file.find(part) != std::string_view::npos) return true;
+            stack = outerStack(trace_, stack);
+        }
+        return false;
+    }
+
+    bool areRequests() const {
+        int64_t idleNs = 0, waitedNs = 0;
+        std::vector<const Boundary*> longest;
+        for (const std::vector<Boundary>& ofWorker : boundaries_)
+            for (const Boundary& each : ofWorker) {
+                idleNs = saturatingSum(idleNs, each.idle.durationNs());
+                waitedNs = saturatingSum(waitedNs, each.waitedNs);
+                longest.push_back(&each);
+            }
+        if (longest.size() < fewestBoundaries ||
+            static_cast<double>(waitedNs) < leastWaited * static_cast<double>(idleNs) ||
+            static_cast<double>(waitedNs) < leastWaitedOfAll * static_cast<double>(allNs_) ||
+            !areIrregular())
+            return false;
+        std::sort(longest.begin(), longest.end(), [](const Boundary* a, const Boundary* b) {
+            return a->idle.durationNs() > b->idle.durationNs();
+        });
+        longest.resize(std::min(longest.size(), mostLookedAt));
+        return didOthersRest(longest);
+    }
+
+    bool areIrregular() const {
+        const double spreadNs = quantileOf(periodsNs_, 0.9) - quantileOf(periodsNs_, 0.1);
+        return spreadNs >= leastSpread * quantileOf(periodsNs_, 0.5);
+    }
+
+    bool didOthersRest(const std::vector<const Boundary*>& pauses) const {
+        double idleNs = 0, ranNs = 0;
+        for (const Boundary* each : pauses) {
+            idleNs += static_cast<double>(each->idle.durationNs());
+            for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
+                if (thread == each->thread || states_.isEmpty(thread)) continue;
+                const ThreadTimes times = states_.during(thread, each->idle);
+                ranNs += static_cast<double>(times.of(ThreadState::Running) +
+                                             times.of(ThreadState::Runnable) +
+                                             times.of(ThreadState::Disk));
+            }
+        }
+        return ranNs <= mostOthersRan * idleNs;
+    }
+
+    void endAt(size_t worker, const Boundary& boundary) {
+        TimeRange& range = run_.workers[worker].steps[boundary.step].range;
+        range.endNs = std::clamp(boundary.idle.startNs, range.startNs, range.endNs);
+    }
+
+    const Trace& trace_;
+    RunSteps& run_;
+    const StatesOfThreads states_;
+    std::vector<std::vector<Work>> work_;            ///< By worker.
+    std::vector<std::vector<Boundary>> boundaries_;  ///< By worker.
+    std::vector<int64_t> periodsNs_;
+    int64_t allNs_ = 0;
+};
+
+}  // namespace
+
+bool isTraining(const Trace& trace) {
+    const auto sums = [&trace](StringIndex operation) {
+        const std::string_view name = trace.strings.at(operation);
+        return name == "AllReduce" || name == "ReduceScatter";
+    };
+    for (uint32_t row = 0; row < trace.nccl.size(); ++row)
+        if (sums(trace.nccl.operation[row])) return true;
+    for (const Thread& thread : trace.threads)
+        if (thread.name.starts_with(autogradThread)) return true;
+    return hasTrainingKernel(trace) || hasTrainingRange(trace);
+}
+
+bool isRequestName(std::string_view pattern) {
+    for (const std::string& word : wordsOf(pattern))
+        if (std::find(requestWords.begin(), requestWords.end(), word) != requestWords.end())
+            return true;
+    return false;
+}
+
+bool areRequestsNamed(const Trace& trace, std::string_view pattern) {
+    return isRequestName(pattern) && !isTraining(trace);
+}
+
+void tellRequests(const Trace& trace, RunSteps& run) {
+    if (run.source != StepSource::NvtxRange && run.source != StepSource::KernelPattern) return;
+    if (run.kind == StepKind::Request || trace.cpuStates.size() == 0 || isTraining(trace)) return;
+    RequestTeller(trace, run).tell();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTest>
+#include <algorithm>
+#include <random>
+
+#include "model/compare/storedSummary.h"
+#include "model/explain/Explanation.h"
+#include "model/export/explanation/ExplanationReport.h"
+#include "model/steps/StepSelection.h"
+#include "model/trace/kinds/CpuState.h"
+#include "tests/model/madeSteps.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::explain;
+
+namespace {
+
+constexpr int64_t us = 1'000;
+
+/// A simulated program that does the same work again and again, and waits in between.
+struct Shape {
+    ThreadState waits = ThreadState::Poll;
+    bool isLookedAt = true;
+    bool isIrregular = true;
+    std::string range = {};         ///< Around the work of each.
+    std::string kernel = "kernel";  ///< A letter is added.
+    const char* file = "/srv/serve.py";
+    bool doesAnotherRun = false;  ///< While it waits.
+    bool isTrained = false;
+};
+
+constexpr int64_t requestCount = 40, workNs = 2 * ms;
+
+TracePtr programOf(const Shape& shape) {
+    std::mt19937 random(5);
+    SimulatedTrace made;
+    const uint32_t main = made.addThread(0, 4242, "python3");
+    const uint32_t other = made.addThread(0, 4243, "worker");
+    const uint32_t stream = made.defaultStream();
+    const uint32_t stack = made.stack(noIndex, made.intern("take"), made.intern(shape.file), 10);
+    const auto state = [&](uint32_t thread, ThreadState is, int64_t startNs, int64_t endNs) {
+        kinds::CpuState::Row row;
+        row.startNs = startNs;
+        row.endNs = endNs;
+        row.thread = thread;
+        row.state = is;
+        row.stack = is == ThreadState::Running ? noIndex : stack;
+        row.cpuNs = is == ThreadState::Running ? endNs - startNs : 10 * us;
+        made.add<kinds::CpuState>(row);
+    };
+    int64_t at = 1 * ms;
+    for (int64_t each = 0; each < requestCount; ++each) {
+        const int64_t beginNs = at;
+        for (int64_t kernel = 0; kernel < 24; ++kernel) {
+            const int64_t launchNs = at + kernel * workNs / 24;
+            made.launch(main, stream, shape.kernel + char('a' + kernel), launchNs,
+                        launchNs + 6 * us, launchNs + workNs / 24 - 10 * us);
+        }
+        const int64_t endNs = at + workNs;
+        if (!shape.range.empty())
+            made.addNvtx(main, shape.range + " " + std::to_string(each), beginNs, endNs);
+        at = endNs +
+             (shape.isIrregular ? 1 * ms + static_cast<int64_t>(random() % (30 * ms)) : 15 * ms);
+        if (!shape.isLookedAt) continue;
+        state(main, ThreadState::Running, beginNs, endNs);
+        state(main, shape.waits, endNs, at);
+        if (shape.doesAnotherRun) state(other, ThreadState::Running, endNs, at);
+    }
+    if (shape.isTrained) made.addNvtx(main, "backward", 0, 100 * us);
+    return made.finish();
+}
+
+const Finding* findingOf(const Explanation& explanation, Rule rule) {
+    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
+    return found == explanation.findings.end() ? nullptr : &*found;
+}
+
+bool has(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+/// When steps are requests, and when launches are to blame. All programs are simulated.
+class TestRequests : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void aServerThatWaitsIsNotBlamedForIt() {
+        for (const ThreadState waits : {ThreadState::Poll, ThreadState::Lock}) {
+            const TracePtr trace = programOf({.waits = waits});
+            const RunSummary run = *summarizeRun(*trace);
+            QVERIFY(run.kind == StepKind::Request);
+            QVERIFY(run.source == StepSource::KernelPattern);
+            const Explanation explanation = explain::explain(run);
+            for (const Rule rule : {Rule::HostWaits, Rule::IdleBetweenSteps, Rule::InputData,
+                                    Rule::GpuIdle, Rule::OddSteps, Rule::StepPattern})
+                QVERIFY2(findingOf(explanation, rule) == nullptr,
+                         std::string(factsOf(rule).identifier).c_str());
+            QCOMPARE(explanation.what, std::string("request"));
+            QVERIFY2(has(explanation.sentence, "of the mean request of"),
+                     explanation.sentence.c_str());
+            QVERIFY2(has(explanation.steps,
+                         "Between two of them it was seen to wait on the main "
+                         "thread at serve.py:10 in take"),
+                     explanation.steps.c_str());
+            // The wait is in none of them.
+            for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs < 2 * workNs);
+            QVERIFY(run.workers[0].rest.ns > 5 * run.workers[0].totalWallNs() / 2);
+        }
+    }
+
+    void whatIsNotCertainStaysAStep_data() {
+        QTest::addColumn<int>("which");
+        for (const char* name : {"trained", "an optimizer's kernel", "regular",
+                                 "another thread works", "sleeps by itself", "a loader of data"})
+            QTest::newRow(name) << 0;
+    }
+    void whatIsNotCertainStaysAStep() {
+        const std::string which = QTest::currentDataTag();
+        Shape shape;
+        if (which == "trained") shape.isTrained = true;
+        if (which == "an optimizer's kernel") shape.kernel = "FusedAdam_";
+        if (which == "regular") shape.isIrregular = false;
+        if (which == "another thread works") shape.doesAnotherRun = true;
+        if (which == "sleeps by itself") shape.waits = ThreadState::Sleep;
+        if (which == "a loader of data") shape.file = "/x/torch/utils/data/dataloader.py";
+        const RunSummary run = *summarizeRun(*programOf(shape));
+        QVERIFY(run.kind == StepKind::Step);
+        const Explanation explanation = explain::explain(run);
+        QVERIFY(!has(explanation.sentence + explanation.steps, "request"));
+        // It waits all the same, and that is no matter of launches.
+        QVERIFY(findingOf(explanation, Rule::HostWaits) != nullptr);
+        const Finding* launches = findingOf(explanation, Rule::LaunchBound);
+        QVERIFY(launches == nullptr || launches->share < 0.1);
+    }
+
+    void rangesThatAreCalledSoAreRequests() {
+        const RunSummary run = *summarizeRun(*programOf({.isLookedAt = false, .range = "request"}));
+        QVERIFY(run.kind == StepKind::Request);
+        QCOMPARE(run.pattern, std::string("request #"));
+        QCOMPARE(run.workers[0].foundSteps, requestCount);
+        for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs <= workNs);
+        const Explanation explanation = explain::explain(run);
+        QVERIFY(findingOf(explanation, Rule::IdleBetweenSteps) == nullptr);
+        QVERIFY2(has(explanation.steps, "of 40 requests \"request #\""), explanation.steps.c_str());
+        // Not in a training, whatever they are called.
+        QVERIFY(summarizeRun(*programOf({.range = "request", .isTrained = true}))->kind ==
+                StepKind::Step);
+    }
+
+    void whereNobodyLookedTheThreadMayHaveWaited() {
+        const Explanation explanation =
+            explain::explain(*summarizeRun(*programOf({.isLookedAt = false})));
+        const Finding* found = findingOf(explanation, Rule::LaunchBound);
+        QVERIFY(found != nullptr);
+        QVERIFY2(has(found->sentence, "is not known: if it waited"), found->sentence.c_str());
+    }
+
+    void batchesUpToAnUpdateOfTheWeightsAreOneStep() {
+        const auto stepsOf = [](std::string name, int64_t every, std::string_view kernel) {
+            SimulatedTrace made;
+            const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+            for (int64_t batch = 0; batch < 41; ++batch) {
+                const int64_t at = batch * 10 * ms;
+                made.addNvtx(main, name + " " + std::to_string(batch), at, at + 8 * ms);
+                made.launch(main, stream, "gemm", at + 1 * ms, at + 2 * ms, at + 7 * ms);
+                if (batch % every == every - 1)
+                    made.launch(main, stream, kernel, at + 8 * ms + 100 * us,
+                                at + 8 * ms + 200 * us, at + 9 * ms);
+            }
+            return *findSteps(*made.finish());
+        };
+        constexpr std::string_view adam =
+            "void multi_tensor_apply_kernel<Metadata<4>, FusedAdamMathFunctor<float, 4> >(int)";
+        const RunSteps joined = stepsOf("batch", 4, adam);
+        QCOMPARE(joined.rangesPerStep, int64_t{4});
+        QCOMPARE(joined.pattern, std::string("batch #"));
+        const std::vector<StepSpan>& steps = joined.workers[0].steps;
+        QCOMPARE(steps.size(), size_t{10});  // the last batch begins one that does not end
+        QVERIFY(joined.workers[0].isLastLeftOut);
+        for (size_t step = 0; step < steps.size(); ++step) {
+            QCOMPARE(steps[step].number, static_cast<int64_t>(step));
+            QCOMPARE(steps[step].name, "batch " + std::to_string(4 * step));
+            QVERIFY(std::abs(steps[step].range.durationNs() - 40 * ms) <= 1 * ms);
+        }
+        for (const RunSteps& alone :
+             {stepsOf("batch", 1, adam), stepsOf("step", 4, adam),
+              stepsOf("batch", 4, "log_kernel"),
+              stepsOf("batch", 4, "multi_tensor_apply_kernel<M, LpNormFunctor<float> >")}) {
+            QCOMPARE(alone.rangesPerStep, int64_t{1});
+            QVERIFY(alone.workers[0].steps.size() >= 40);
+        }
+    }
+
+    void workBetweenNamedRangesIsNotPassedOver() {
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+        for (int64_t step = 0; step < 20; ++step) {
+            const int64_t at = step * 10 * ms;
+            made.addNvtx(main, "batch " + std::to_string(step), at, at + 5 * ms);
+            made.launch(main, stream, "gemm", at + 10 * us, at + 20 * us, at + 5 * ms);
+            made.launch(main, stream, "update", at + 6 * ms, at + 6 * ms + 10 * us, at + 9 * ms);
+        }
+        const TracePtr trace = made.finish();
+        StepSelection named;
+        named.rangeName = "batch #";
+        const std::string steps = explain::explain(*summarizeRun(*trace, named)).steps;
+        QVERIFY2(has(steps, "the GPU worked for") && has(steps, "count for none of them"),
+                 steps.c_str());
+        QVERIFY(!has(explain::explain(*summarizeRun(*trace)).steps, "count for none"));
+    }
+
+    /// A thread that sleeps for most of the time cannot have launched all the time, whatever the
+    /// short pieces of it are that the GPU waits for.
+    void aSleepingProgramIsNotLaunchBound() {
+        const auto explained = [](int64_t cpuNs) {
+            SimulatedTrace made;
+            const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+            for (int64_t step = 0; step < 20; ++step) {
+                const int64_t at = step * 10 * ms;
+                made.addNvtx(main, "step " + std::to_string(step), at, at + 10 * ms);
+                made.launch(main, stream, "gemm", at + 8 * ms, at + 8 * ms + 5 * us, at + 10 * ms);
+            }
+            kinds::CpuState::Row row;
+            row.startNs = 0;
+            row.endNs = 200 * ms;
+            row.thread = main;
+            row.state = ThreadState::Sleep;
+            row.cpuNs = cpuNs;
+            made.add<kinds::CpuState>(row);
+            return summarizeRun(*made.finish());
+        };
+        // 19 gaps of some 8 ms, in which it had a core for 10 ms, and a tenth of 200 ms of doubt.
+        const RunSummary run = *explained(10 * ms);
+        int64_t waitedNs = 0, launchBoundNs = 0;
+        for (const Contributor& each : run.workers[0].contributors) {
+            QVERIFY(each.waitedNs <= each.exposedNs);
+            waitedNs += each.waitedNs;
+            if (each.part == StepPart::LaunchBound) launchBoundNs += each.exposedNs;
+        }
+        QVERIFY(launchBoundNs > 150 * ms);
+        QVERIFY(std::abs(launchBoundNs - 30 * ms - waitedNs) <= 200 * us);
+        const Explanation explanation = explain::explain(run);
+        QCOMPARE(explanation.findings.front().rule, Rule::HostWaits);
+        QVERIFY2(has(explanation.findings.front().sentence, "cannot have run meanwhile"),
+                 explanation.findings.front().sentence.c_str());
+        const Finding* launches = findingOf(explanation, Rule::LaunchBound);
+        QVERIFY(launches != nullptr && launches->mostGainNs <= 30 * ms / 20 + 10 * us);
+        // One that runs for most of the time is.
+        const Explanation running = explain::explain(*explained(150 * ms));
+        QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
+        QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
+    }
+
+    /// Who waits for another thread that launches does not wait for nothing.
+    void aThreadThatWaitsForOneThatLaunchesIsNotSaidToWait() {
+        const auto waitedWith = [](int64_t otherCpuNs) {
+            SimulatedTrace made;
+            const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+            const uint32_t other = made.addThread(0, 77, "engine");
+            for (int64_t step = 0; step < 20; ++step) {
+                const int64_t at = step * 10 * ms;
+                made.addNvtx(main, "step " + std::to_string(step), at, at + 10 * ms);
+                made.launch(main, stream, "gemm", at + 8 * ms, at + 8 * ms + 5 * us, at + 9 * ms);
+                made.launch(other, stream, "add", at + 9 * ms - 5 * us, at + 9 * ms, at + 10 * ms);
+            }
+            for (const auto& [thread, cpuNs] : {std::pair{main, 10 * ms}, {other, otherCpuNs}}) {
+                kinds::CpuState::Row row;
+                row.startNs = 0;
+                row.endNs = 200 * ms;
+                row.thread = thread;
+                row.state = ThreadState::Lock;
+                row.cpuNs = cpuNs;
+                made.add<kinds::CpuState>(row);
+            }
+            int64_t waitedNs = 0;
+            for (const Contributor& each : summarizeRun(*made.finish())->workers[0].contributors)
+                waitedNs += each.waitedNs;
+            return waitedNs;
+        };
+        QCOMPARE(waitedWith(180 * ms), int64_t{0});
+        QVERIFY(waitedWith(5 * ms) > 50 * ms);
+    }
+};
+
+LANESCOPE_TEST(TestRequests, NoApplication)
+#include "tst_requests.moc"
