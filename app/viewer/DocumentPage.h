@@ -46,6 +46,9 @@ class DocumentPage : public QWidget {
     virtual void restoreLayout(const AppSettings& settings) = 0;
     virtual void storeLayout(AppSettings& settings) const = 0;
 
+    /// Shows a sentence above the page until it is sent away.
+    void say(const QString& sentence);
+
   signals:
     void titleChanged();
     /// The user asked for a table; they are to be shown if they are not.

@@ -187,6 +187,7 @@ void DocumentTabs::replace(LoadPage* page, DocumentPage* document) {
     const bool wasCurrent = currentIndex() == index;
     insertTab(index, document, document->title());
     followTitle(document);
+    document->say(page->leftOutText());
     removeTab(indexOf(page));
     page->deleteLater();
     if (wasCurrent) setCurrentWidget(document);

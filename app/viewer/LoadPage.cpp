@@ -8,9 +8,11 @@
 
 #include "app/viewer/TraceLoader.h"
 #include "model/compare/storedSummary.h"
+#include "model/values/formatValue.h"
 #include "views/compare/AnswerPreview.h"
 #include "views/jobs/LatestJob.h"
 #include "views/jobs/PageArea.h"
+#include "views/text/toQString.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -91,6 +93,23 @@ QString LoadPage::errorText() const {
     return bar_->isHidden() ? text_->text() : QString();
 }
 
+QString LoadPage::leftOutText() const {
+    constexpr size_t mostNamed = 3;
+    if (leftOut_.empty()) return {};
+    QStringList names;
+    for (const std::filesystem::path& file : leftOut_)
+        names << views::toQString(printable(file.filename().string()));
+    if (names.size() == 1)
+        return tr("%1 is left out: it is there unpacked, too. Open it by itself to see it.")
+            .arg(names.front());
+    if (leftOut_.size() > mostNamed)
+        names = names.mid(0, qsizetype{mostNamed}) << QStringLiteral("…");
+    return tr("%1 packed files are left out, as each is there unpacked, too: %2. Open one by "
+              "itself to see it.")
+        .arg(leftOut_.size())
+        .arg(names.join(QStringLiteral(", ")));
+}
+
 void LoadPage::start() {
     isLoading_ = true;
     startPreview();
@@ -146,6 +165,7 @@ void LoadPage::loadNext() {
     connect(loader_, &TraceLoader::failed, this, &LoadPage::showError);
     connect(loader_, &TraceLoader::loaded, this, [this](const TracePtr& trace) {
         traces_.push_back(trace);
+        leftOut_.insert(leftOut_.end(), loader_->leftOut().begin(), loader_->leftOut().end());
         if (traces_.size() < traceCount()) {
             loadNext();
             return;

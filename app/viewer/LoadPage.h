@@ -56,6 +56,8 @@ class LoadPage : public QWidget {
     const compare::StoredComparisonPtr& storedComparison() const { return stored_; }
     /// Of one trace, what its stored summary says; null if it has none or was not read yet.
     const views::ExplainedRunPtr& storedRun() const { return storedRun_; }
+    /// What was left out of folders (`TraceLoader::leftOut`), in words; empty if nothing was.
+    QString leftOutText() const;
     views::AnswerPreview& preview() const { return *preview_; }
     void setTheme(const views::Theme& theme);
 
@@ -77,7 +79,7 @@ class LoadPage : public QWidget {
     /// How many traces there will be.
     size_t traceCount() const { return several_.areOneTrace ? 1 : paths_.size(); }
 
-    std::vector<std::filesystem::path> paths_;
+    std::vector<std::filesystem::path> paths_, leftOut_;
     const SeveralFiles several_;
     std::vector<TracePtr> traces_;
     TraceLoader* loader_ = nullptr;

@@ -9,7 +9,7 @@ class QPushButton;
 namespace lanescope::viewer {
 
 /// A quiet question over a document, with one button to accept, maybe one for something else, and
-/// one to send it away.
+/// one to send it away; without answers, a sentence.
 class OfferBar : public QWidget {
     Q_OBJECT
   public:

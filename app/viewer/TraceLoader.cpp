@@ -20,15 +20,16 @@ namespace lanescope::viewer {
 
 namespace {
 
-Result<TracePtr> open(const std::vector<std::filesystem::path>& paths,
-                      const LoadProgress& progress) {
+using Paths = std::vector<std::filesystem::path>;
+
+Result<TracePtr> open(const Paths& paths, const LoadProgress& progress, Paths& leftOut) {
     constexpr double merging = 0.8;  // of the progress
     std::error_code error;
     if (paths.size() == 1 && !std::filesystem::is_directory(paths.front(), error))
         return openTrace(paths.front(), {}, progress);
     std::vector<std::string> words;
     for (const std::filesystem::path& path : paths) words.push_back(path.string());
-    const auto files = filesMeantBy(words);
+    const auto files = filesMeantBy(words, &leftOut);
     if (!files) return fail(files.error());
     if (files->size() == 1) return openTrace(files->front(), {}, progress);
     const auto merged = openableMerge(*files, {}, partOf(progress, 0, merging));
@@ -62,15 +63,21 @@ void TraceLoader::start() {
             Qt::QueuedConnection);
     };
     // Whatever fails in there, this can be said: it is made by now.
-    auto result = std::make_shared<Result<TracePtr>>(
+    struct Answer {
+        Result<TracePtr> result;
+        Paths leftOut;
+    };
+    auto answer = std::make_shared<Answer>(
         fail("There is not enough memory to open {}.", paths_.front().string()));
-    auto* const courier = new views::Courier([guard = QPointer<TraceLoader>(this), result] {
-        if (guard) guard->finish(*result);
+    auto* const courier = new views::Courier([guard = QPointer<TraceLoader>(this), answer] {
+        if (!guard) return;
+        guard->leftOut_ = answer->leftOut;
+        guard->finish(answer->result);
     });
     // A thread more than the pool has for short jobs, which it gets back at the end.
     QThreadPool* pool = QThreadPool::globalInstance();
     pool->releaseThread();
-    pool->start([post, pool, courier, result, paths = paths_, isCancelled = isCancelled_] {
+    pool->start([post, pool, courier, answer, paths = paths_, isCancelled = isCancelled_] {
         const LoadProgress progress = [&](double fraction, std::string_view what) {
             if (isCancelled->load()) return false;
             post([fraction, text = views::toQString(what)](TraceLoader& loader) {
@@ -80,9 +87,9 @@ void TraceLoader::start() {
         };
         try {
             // What was cancelled is also freed here, not on the thread of the user.
-            Result<TracePtr> opened = open(paths, progress);
+            Result<TracePtr> opened = open(paths, progress, answer->leftOut);
             if (opened) opened = views::freedElsewhere(std::move(*opened));
-            *result = std::move(opened);
+            answer->result = std::move(opened);
         } catch (const std::bad_alloc&) {
         }
         courier->send();

@@ -28,6 +28,9 @@ class TraceLoader : public QObject {
     void start();
     void cancel();
     bool isRunning() const { return isRunning_; }
+    /// The packed files of a folder that were left out, since they are there unpacked, too
+    /// (`filesMeantBy`). Known when `loaded` arrives.
+    const std::vector<std::filesystem::path>& leftOut() const { return leftOut_; }
 
   signals:
     /// `fraction` in [0, 1].
@@ -39,7 +42,7 @@ class TraceLoader : public QObject {
   private:
     void finish(const Result<TracePtr>& result);
 
-    std::vector<std::filesystem::path> paths_;
+    std::vector<std::filesystem::path> paths_, leftOut_;
     std::shared_ptr<std::atomic<bool>> isCancelled_;
     bool isRunning_ = false;
 };

@@ -10,7 +10,9 @@
 #include <QThreadPool>
 #include <fstream>
 
+#include "app/viewer/DocumentTabs.h"
 #include "app/viewer/LoadPage.h"
+#include "app/viewer/OfferBar.h"
 #include "app/viewer/TraceLoader.h"
 #include "app/viewer/TracePage.h"
 #include "model/export/traceFile.h"
@@ -102,6 +104,30 @@ class TestTraceLoader : public QObject {
         loader.start();
         QVERIFY(failed.wait());
         QVERIFY(failed.front().front().toString().contains("bad.lanescope"));
+    }
+
+    void whatIsLeftOutOfAFolderIsSaidAboveThePage() {
+        const auto folder = folder_ / "twins";
+        std::filesystem::create_directories(folder);
+        std::ofstream(folder / "a.json")
+            << R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel", "name": "gemm",
+                "pid": 0, "tid": 7, "ts": 10, "dur": 5, "args": {"device": 0, "stream": 7}}]})";
+        std::ofstream(folder / "a.json.gz") << "not looked at";
+        DocumentTabs tabs;
+        tabs.resize(900, 600);
+        tabs.show();
+        tabs.openTrace(folder);
+        QVERIFY(QTest::qWaitFor([&tabs] { return tabs.currentTrace() != nullptr; }, 30'000));
+        const auto* said = tabs.currentTrace()->findChild<OfferBar*>();
+        QVERIFY(said && said->isVisible());
+        QCOMPARE(said->question(),
+                 "a.json.gz is left out: it is there unpacked, too. Open it by itself to see it.");
+        // Nothing is said of a folder without such a file.
+        std::filesystem::remove(folder / "a.json.gz");
+        std::filesystem::rename(folder, folder_ / "one");
+        tabs.openTrace(folder_ / "one");
+        QVERIFY(QTest::qWaitFor([&tabs] { return tabs.tracePages().size() == 2; }, 30'000));
+        QVERIFY(!tabs.tracePages().back()->findChild<OfferBar*>());
     }
 
     void nothingArrivesAfterCancel() {
