@@ -39,13 +39,17 @@ void ExplainedRun::lookAt(const Trace& trace) {
         return;
     }
     ranges = mainRanges(trace);
-    std::optional<TimeRange> there = gpuWorkSpan(trace);
-    if (ranges) there = there ? there->united(ranges->span) : ranges->span;
-    if (!there || there->isEmpty()) return;
-    const TimeRange whole = trace.timelineRange();
-    const auto share =
-        static_cast<double>(there->durationNs()) / static_cast<double>(whole.durationNs());
-    if (share < nearlyAll) elsewhere = there;
+    const std::optional<TimeRange> work = gpuWorkSpan(trace);
+    std::optional<TimeRange> both = work;
+    if (ranges) both = both ? both->united(ranges->span) : ranges->span;
+    const auto wholeNs = static_cast<double>(trace.timelineRange().durationNs());
+    // Ranges of the CPU may go on where GPUs have long ended, or not yet begun.
+    for (const std::optional<TimeRange>& each : {both, work}) {
+        if (!each || each->isEmpty()) continue;
+        if (static_cast<double>(each->durationNs()) >= nearlyAll * wholeNs) continue;
+        elsewhere = each;
+        return;
+    }
 }
 
 ExplainedRunPtr withHealthOf(ExplainedRunPtr run, const Trace& trace) {

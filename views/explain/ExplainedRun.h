@@ -19,8 +19,8 @@ struct ExplainedRun {
     bool hasPlainSteps() const;
     /// From the events: the ranges that such a run comes back to, and where they are.
     void lookAt(const Trace& trace);
-    /// What to begin with: the steady steps, else where ranges and the work of GPUs are, unless
-    /// that is nearly all.
+    /// What to begin with: the steady steps, else where ranges and the work of GPUs are, else where
+    /// the latter alone is; nothing if that is nearly all.
     std::optional<TimeRange> first() const { return steady ? steady : elsewhere; }
 
     compare::RunSummary summary;

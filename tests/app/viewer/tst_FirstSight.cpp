@@ -121,6 +121,17 @@ TracePtr simulatedPlainCuda() {
     return trace.finish("plain.sqlite");
 }
 
+/// Two seconds of ranges with a page of text for a name, and a moment of work.
+TracePtr simulatedWordyRanges() {
+    SimulatedTrace trace;
+    const uint32_t thread = trace.defaultThread();
+    for (int64_t call = 0; call < 10; ++call)
+        trace.addNvtx(thread, "{'traceMarker': ['" + std::string(300, 'x') + ".py:34']}",
+                      call * 200 * ms, call * 200 * ms + 90 * ms);
+    trace.launch(thread, trace.defaultStream(), "solve", 1'803 * ms, 1'804 * ms, 1'811 * ms);
+    return trace.finish("wordy.sqlite");
+}
+
 }  // namespace
 
 /// What is seen of a trace before anything is touched.
@@ -249,6 +260,18 @@ class TestFirstSight : public QObject {
         QCOMPARE(shown.card().about(), QString());
         QVERIFY(shown.visible().contains(1'050 * ms));
         QVERIFY(shown.visible().durationNs() < 300 * ms);
+    }
+
+    void whereRangesAreEverywhereItIsTheWorkThatIsShownAndLongNamesAreCut() {
+        Shown shown({1366, 768}, simulatedWordyRanges());
+        QVERIFY(shown.wait());
+        keepPicture(shown.window, "first-sight-wordy");
+        QVERIFY(shown.visible().contains(1'807 * ms));
+        QVERIFY(shown.visible().durationNs() < 100 * ms);
+        const QString about = shown.card().about();
+        QVERIFY2(about.startsWith("10 ranges \"{'traceMarker'") && about.contains(".py:34']}") &&
+                     about.size() < 200,
+                 qPrintable(about));
     }
 };
 
