@@ -20,6 +20,11 @@ constexpr size_t mostCounters = 1'000'000;
 /// So many show how often a counter is read.
 constexpr int64_t readingsThatTell = 5;
 constexpr size_t mostMetrics = 4096;
+/// What the host of a virtual machine took from it, and from how much of a core on, for how long at
+/// least, that is told.
+constexpr std::string_view stolenTime = "cpu.steal";
+constexpr double leastStolen = 0.03;
+constexpr int64_t leastToldNs = 1'000'000'000;
 constexpr size_t mostNotes = 100;
 constexpr int64_t gpuBits = 0xff;
 /// A sample that is older than one before it by more than this was not just told late.
@@ -137,7 +142,10 @@ void SamplerImporter::visit(const log::SamplesRecord& record,
 
 void SamplerImporter::take(Counter& counter, int64_t timeNs, const log::SampleValue& value) {
     if (value.type != log::SampleType::Unknown && timeNs > counter.latestNs) {
-        if (counter.count++ == 0) counter.firstNs = timeNs;
+        if (counter.count++ == 0) {
+            counter.firstNs = timeNs;
+            counter.first = value;
+        }
         counter.latestNs = timeNs;
         // Near enough for who reads along; all of them tell at the end.
         if (counter.count == readingsThatTell)
@@ -254,6 +262,7 @@ void SamplerImporter::announce(const Counter& counter) {
 void SamplerImporter::endCounters(const std::string& hostName) {
     for (auto& [number, counter] : counters_) {
         if (counter.written) {
+            if (counter.texts.name == stolenTime) noteStolen(counter);
             // From here on nothing is known.
             const log::SampleValue unknown{number, log::SampleType::Unknown, 0};
             const int64_t latestNs = counter.repeatedNs.value_or(counter.writtenNs);
@@ -261,6 +270,26 @@ void SamplerImporter::endCounters(const std::string& hostName) {
         }
         process_.trace.tellOfCounter(counter.id, counter.intervalNs(), hostName);
     }
+}
+
+/// Whoever compares runs, or looks for what a step waited for, has to know of time that was not the
+/// machine's to give.
+void SamplerImporter::noteStolen(const Counter& counter) {
+    const int64_t elapsedNs = counter.latestNs - counter.firstNs;
+    if (elapsedNs < leastToldNs || counter.first->type != log::SampleType::Real ||
+        counter.written->type != log::SampleType::Real)
+        return;
+    const double seconds = static_cast<double>(elapsedNs) / 1e9;
+    const double stolen =
+        std::bit_cast<double>(counter.written->bits) - std::bit_cast<double>(counter.first->bits);
+    if (!(stolen / seconds >= leastStolen)) return;
+    process_.trace.healthOfLog(
+        Severity::Warning, "cpu-stolen",
+        fmt::format("The host of this virtual machine kept {:.2f} of a core from it (counter "
+                    "cpu.steal: {:.1f} s in {:.1f} s): the CPU's part of steps is longer for that, "
+                    "which is none of the program's doing.",
+                    stolen / seconds, stolen, seconds),
+        {}, {}, {});
 }
 
 void SamplerImporter::writeMetrics() {

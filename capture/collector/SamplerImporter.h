@@ -71,7 +71,7 @@ class SamplerImporter : private log::RecordVisitor {
         log::CounterRecord record;
         Texts texts;
         int64_t id = 0;  ///< In the trace.
-        std::optional<log::SampleValue> written;
+        std::optional<log::SampleValue> first, written;
         int64_t writtenNs = 0;
         std::optional<int64_t> repeatedNs;  ///< It had the same value again.
         /// All that were known, whether they were kept or not.
@@ -88,6 +88,7 @@ class SamplerImporter : private log::RecordVisitor {
     void insert(Counter& counter, int64_t timeNs, const log::SampleValue& value);
     void announce(const Counter& counter);
     void endCounters(const std::string& hostName);
+    void noteStolen(const Counter& counter);
     void writeMetrics();
     void writeHealth();
 

@@ -114,16 +114,27 @@ void HostSampler::sampleCores() {
             core.counter = log_.addCounter(std::move(counter));
         }
         // user nice system idle iowait irq softirq steal; what guests use is in user already.
-        long long ticks = 0;
+        long long ticks = 0, stolen = 0;
         for (int column = 0; column < 8; ++column) {
             const long long value = numberIn(takeWord(line));
+            if (column == 7) stolen = value;
             if (column != 3 && column != 4) ticks += value;
         }
+        if (place == 0) sampleStolen(stolen);
         if (const auto percent = core.share.read(ticks, elapsedNs, nsPerTick_))
             batch_.add(core.counter, *percent);
         else
             batch_.addUnknown(core.counter);
     }
+}
+
+/// A machine that is nobody's guest has nothing taken from it, and no counter of that.
+void HostSampler::sampleStolen(long long ticks) {
+    if (ticks == 0) return;
+    if (stolen_ == 0)
+        stolen_ = addCounter("cpu.steal", "Time that the host of this virtual machine took", "s",
+                             CounterMeaning::Cumulative);
+    batch_.add(stolen_, static_cast<double>(ticks) * nsPerTick_ / 1e9);
 }
 
 void HostSampler::sampleMemory() {

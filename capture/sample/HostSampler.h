@@ -54,6 +54,7 @@ class HostSampler : public Sampler {
                         log::CounterMeaning meaning);
     void ask(size_t query);
     void sampleCores();
+    void sampleStolen(long long ticks);
     void sampleMemory();
     void sampleDisks();
     void sampleNetwork();
@@ -71,7 +72,7 @@ class HostSampler : public Sampler {
     double nsPerTick_ = 1e7;
     std::vector<Core> cores_;  ///< The first is the whole machine.
     int64_t coresReadNs_ = 0;
-    uint32_t availableMemory_ = 0;
+    uint32_t availableMemory_ = 0, stolen_ = 0;
     std::map<std::string, bool, std::less<>> isDisk_;
     PerDevice diskCounters_, networkCounters_;
 };
