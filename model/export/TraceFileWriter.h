@@ -47,6 +47,7 @@ class TraceFileWriter {
     void links();
     void stacks();
     void threadStates();
+    void samples();
     void apiCalls();
     void syncs();
     void ranges();

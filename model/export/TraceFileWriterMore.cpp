@@ -3,6 +3,7 @@
 // processes recorded.
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "model/export/TraceFileWriter.h"
 #include "model/format/tables/Graphs.h"
@@ -12,6 +13,7 @@
 #include "model/format/tables/Stacks.h"
 #include "model/format/tables/ThreadStates.h"
 #include "model/trace/kinds/allKinds.h"
+#include "model/trace/stacks.h"
 
 namespace lanescope {
 
@@ -169,7 +171,8 @@ void TraceFileWriter::stacks() {
     }
 }
 
-/// Of those that looks found; what other tools tell of threads has no table of ours.
+/// What looks found, and the scheduler told: that a thread had a core or wanted one for the whole
+/// of a row says the same. Calls of libraries have no table of ours.
 void TraceFileWriter::threadStates() {
     constexpr const auto& t = tables::threadStates;
     auto rows = into(t);
@@ -181,7 +184,8 @@ void TraceFileWriter::threadStates() {
         return stack == noIndex ? std::nullopt : std::optional(int64_t{stack} + 1);
     };
     for (uint32_t row = 0; row < table.size(); ++row) {
-        if (table.source[row] != StateSource::Looks) continue;
+        if (table.source[row] == StateSource::Calls || table.source[row] == StateSource::Samples)
+            continue;
         std::optional<int64_t> call;
         if (table.call[row] != 0) call = table.call[row];
         rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
@@ -190,6 +194,33 @@ void TraceFileWriter::threadStates() {
                     t.cpuNs = table.cpuNs[row], t.delayNs = table.delayNs[row], t.callId = call,
                     t.holderTid = threadIn(table.holder[row]),
                     t.holderCallchainId = stackIn(table.holderStack[row]));
+    }
+}
+
+/// Each stack once, by the number of its row.
+void TraceFileWriter::samples() {
+    constexpr const auto& t = tables::sampleEvents;
+    constexpr const auto& c = tables::samplingCallchains;
+    auto rows = into(t);
+    auto frames = into(c);
+    const CpuStateTable& table = trace_.cpuStates;
+    const auto unlessZero = [](int64_t value) {
+        return value == 0 ? std::nullopt : std::optional(value);
+    };
+    std::vector<bool> isWritten(trace_.stacks.size());
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        if (table.source[row] != StateSource::Samples) continue;
+        const uint32_t stack = table.stack[row];
+        const int64_t id = stack == noIndex ? 0 : int64_t{stack} + 1;
+        rows.insert(t.id = id, t.start = table.startNs[row],
+                    t.globalTid = trace_.threads[table.thread[row]].globalTid);
+        if (stack == noIndex || isWritten[stack]) continue;
+        isWritten[stack] = true;
+        int64_t depth = 0;
+        for (const uint32_t frame : framesOf(trace_, stack))
+            frames.insert(c.id = id, c.symbol = trace_.stacks.function[frame],
+                          c.module = trace_.stacks.file[frame], c.stackDepth = depth++,
+                          c.line = unlessZero(trace_.stacks.line[frame]));
     }
 }
 

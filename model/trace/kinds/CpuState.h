@@ -98,9 +98,14 @@ struct CpuState : OfTable<EventKind::CpuState, &Trace::cpuStates> {
             details.add("Seldom looked at", "between looks it ran and waited by turns");
         details.addTimes();
         details.addThread(table.thread[row]);
-        if (table.source[row] == StateSource::Looks) {
+        const bool isScheduled = table.source[row] == StateSource::Scheduler;
+        if (table.source[row] == StateSource::Looks || isScheduled) {
             details.add("In call", std::string(trace.strings.at(table.call[row])));
-            details.add("On a core", formatDuration(table.cpuNs[row]));
+            // The scheduler tells of the whole of it, and exactly.
+            if (isScheduled)
+                details.add("Known by", "the scheduler's switches");
+            else
+                details.add("On a core", formatDuration(table.cpuNs[row]));
             if (table.delayNs[row] > 0)
                 details.add("Wanted a core", formatDuration(table.delayNs[row]));
         }
