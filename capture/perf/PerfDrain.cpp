@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "capture/log/clocks.h"
+#include "capture/perf/perfRecords.h"
 
 namespace lanescope::capture {
 
@@ -77,7 +78,14 @@ void PerfDrain::run() {
 void PerfDrain::drain() {
     uint32_t core = 0;
     for (PerfRing& ring : events_.rings()) {
-        ring.drain([&](auto first, auto rest) { log_.add(core, first, rest); });
+        ring.drain([&](auto first, auto rest) {
+            taken_.assign(first.begin(), first.end());
+            taken_.insert(taken_.end(), rest.begin(), rest.end());
+        });
+        // The kernel has its room back before the disk is waited for.
+        if (!taken_.empty())
+            log_.add(core, std::span(taken_).first(dropEmptyStacks(taken_, perfRegisterCount)));
+        taken_.clear();
         ++core;
     }
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "capture/perf/PerfEvents.h"
 #include "capture/perf/PerfLog.h"
@@ -11,7 +12,7 @@
 namespace lanescope::capture {
 
 /// Writes what the kernel tells into a file, on a thread of its own that takes no signals. It holds
-/// no more memory than the rings.
+/// no more memory than the rings and a copy of one.
 class PerfDrain {
   public:
     PerfDrain(PerfEvents events, PerfLog log);
@@ -31,6 +32,7 @@ class PerfDrain {
     PerfLog log_;
     int wakeUp_ = -1;
     std::atomic<bool> isOver_ = false;
+    std::vector<std::byte> taken_;  ///< Of one ring.
     std::thread thread_;
 };
 

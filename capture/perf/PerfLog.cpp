@@ -57,31 +57,27 @@ PerfLog::~PerfLog() {
     if (file_ >= 0) ::close(file_);
 }
 
-void PerfLog::add(uint32_t core, std::span<const std::byte> first,
-                  std::span<const std::byte> rest) {
-    const size_t bytes = first.size() + rest.size();
+void PerfLog::add(uint32_t core, std::span<const std::byte> records) {
     const PerfPiece piece{perfPieceMagic, PerfPieceKind::Records, core,
-                          static_cast<uint32_t>(bytes)};
+                          static_cast<uint32_t>(records.size())};
     const bool hasRoom =
-        bytesNotKept_ == 0 && bytes_ + sizeof(piece) + bytes + endBytes <= maximumBytes_;
-    if (!hasRoom || !write(piece, first, rest)) bytesNotKept_ += bytes;
+        bytesNotKept_ == 0 && bytes_ + sizeof(piece) + records.size() + endBytes <= maximumBytes_;
+    if (!hasRoom || !write(piece, records)) bytesNotKept_ += records.size();
 }
 
 void PerfLog::end(int64_t wallNs, int64_t cpuNs) {
     const PerfEnd end{wallNs, cpuNs, bytesNotKept_};
     const PerfPiece piece{perfPieceMagic, PerfPieceKind::End, 0, sizeof(end)};
     // On a full disk there is none.
-    static_cast<void>(write(piece, std::as_bytes(std::span(&end, 1)), {}));
+    static_cast<void>(write(piece, std::as_bytes(std::span(&end, 1))));
 }
 
 /// All of a piece or nothing of it.
-bool PerfLog::write(const PerfPiece& piece, std::span<const std::byte> first,
-                    std::span<const std::byte> rest) {
-    const auto whole = static_cast<ssize_t>(sizeof(piece) + first.size() + rest.size());
+bool PerfLog::write(const PerfPiece& piece, std::span<const std::byte> body) {
+    const auto whole = static_cast<ssize_t>(sizeof(piece) + body.size());
     const iovec parts[] = {{const_cast<PerfPiece*>(&piece), sizeof(piece)},
-                           {const_cast<std::byte*>(first.data()), first.size()},
-                           {const_cast<std::byte*>(rest.data()), rest.size()}};
-    if (::writev(file_, parts, 3) == whole) {
+                           {const_cast<std::byte*>(body.data()), body.size()}};
+    if (::writev(file_, parts, 2) == whole) {
         bytes_ += static_cast<uint64_t>(whole);
         return true;
     }

@@ -57,16 +57,15 @@ class PerfLog {
     PerfLog& operator=(PerfLog&&) = delete;
     ~PerfLog();
 
-    /// Adds records of a core, in two pieces of memory. What has no room, on the disk or within
-    /// `maximumBytes`, is counted; nothing comes after it.
-    void add(uint32_t core, std::span<const std::byte> first, std::span<const std::byte> rest);
+    /// Adds records of a core. What has no room, on the disk or within `maximumBytes`, is counted;
+    /// nothing comes after it.
+    void add(uint32_t core, std::span<const std::byte> records);
     /// The last piece.
     void end(int64_t wallNs, int64_t cpuNs);
 
   private:
     PerfLog(int file, uint64_t maximumBytes) : file_(file), maximumBytes_(maximumBytes) {}
-    bool write(const PerfPiece& piece, std::span<const std::byte> first,
-               std::span<const std::byte> rest);
+    bool write(const PerfPiece& piece, std::span<const std::byte> body);
 
     int file_ = -1;
     uint64_t maximumBytes_ = 0, bytes_ = 0, bytesNotKept_ = 0;

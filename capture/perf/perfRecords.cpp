@@ -164,6 +164,41 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
 
 }  // namespace
 
+size_t dropEmptyStacks(std::span<std::byte> bytes, size_t registerCount) {
+    size_t from = 0, to = 0;
+    while (bytes.size() - from >= sizeof(perf_event_header)) {
+        perf_event_header header;
+        std::memcpy(&header, bytes.data() + from, sizeof(header));
+        if (header.size < sizeof(header) || header.size > bytes.size() - from) break;
+        const size_t next = from + header.size;
+        // Where it was, whose it is, and its registers stand before.
+        const size_t size = from + sizeof(header) + sizeof(uint64_t) + placeBytes +
+                            (1 + registerCount) * sizeof(uint64_t);
+        uint64_t whole = 0, used = 0;
+        if (header.type == PERF_RECORD_SAMPLE && size + 2 * sizeof(whole) <= next) {
+            std::memcpy(&whole, bytes.data() + size, sizeof(whole));
+            std::memcpy(&used, bytes.data() + next - sizeof(used), sizeof(used));
+        }
+        const size_t head = size + sizeof(whole) - from;
+        used = (used + 7) & ~uint64_t{7};
+        if (whole > 0 && used < whole && whole == next - sizeof(used) - (from + head)) {
+            const size_t kept = head + static_cast<size_t>(used);
+            header.size = static_cast<uint16_t>(kept + (used > 0 ? sizeof(used) : 0));
+            std::memmove(bytes.data() + to, bytes.data() + from, kept);
+            std::memcpy(bytes.data() + to, &header, sizeof(header));
+            std::memcpy(bytes.data() + to + head - sizeof(used), &used, sizeof(used));
+            if (used > 0) std::memcpy(bytes.data() + to + kept, &used, sizeof(used));
+            to += header.size;
+        } else {
+            std::memmove(bytes.data() + to, bytes.data() + from, header.size);
+            to += header.size;
+        }
+        from = next;
+    }
+    std::memmove(bytes.data() + to, bytes.data() + from, bytes.size() - from);
+    return to + bytes.size() - from;
+}
+
 size_t readPerfRecords(std::span<const std::byte> bytes, size_t registerCount,
                        PerfVisitor& visitor) {
     size_t odd = 0;

@@ -64,6 +64,11 @@ class PerfVisitor {
     virtual void throttled() {}
 };
 
+/// Takes out of samples what the kernel left empty behind the end of a stack: a record of it is
+/// always as long as the longest, and most stacks are short. Returns how many bytes are left, at
+/// the beginning of `bytes`. Records are read as before. O(bytes).
+size_t dropEmptyStacks(std::span<std::byte> bytes, size_t registerCount);
+
 /// Goes through records of one core, made by `perfAttributes`, whose samples have so many
 /// registers. Any bytes may lie there: what makes no sense is skipped if its end is known, else
 /// reading stops. Returns how many bytes it did not understand. O(bytes).

@@ -172,7 +172,7 @@ class TestCpuSamples : public QObject {
         {
             auto log = PerfLog::create(path, {}, 1 << 20);
             QVERIFY(log);
-            log->add(0, made.all, {});
+            log->add(0, made.all);
             log->end(1'000'000'000, 1'000'000);
         }
         const std::string database = folder.filePath("t.sqlite").toStdString();
@@ -253,10 +253,28 @@ class TestCpuSamples : public QObject {
     void switchesAreExact() {
         if (isSanitized) QSKIP("Sanitizers have threads of their own.");
         if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
+        const QString python = QStandardPaths::findExecutable(QStringLiteral("python3"));
+        if (python.isEmpty()) QSKIP("There is no Python.");
         const Recorded made =
-            recorded({"sh", "-c", "sleep 0.3; exec sleep 0.2"}, {"--cpu-samples", "perf"});
+            recorded({python, "-c", "import time; time.sleep(0.3); sum(range(3000000))"},
+                     {"--cpu-samples", "perf", "--cpu-samples-hz", "1000"});
         QVERIFY2(made.trace, made.errors.constData());
         QCOMPARE(made.status, 0);
+        // The one sleep is one row from when the core was given up until one was had again, for
+        // what a look found; what goes before and behind it had a core all the time or none at all.
+        const CpuStateTable& states = made.trace->cpuStates;
+        int sleeps = 0;
+        int64_t scheduled = 0;
+        for (uint32_t row = 0; row < states.size(); ++row) {
+            if (states.source[row] != StateSource::Scheduler) continue;
+            ++scheduled;
+            const int64_t ns = states.endNs[row] - states.startNs[row];
+            QVERIFY(states.state[row] != ThreadState::Running || states.cpuNs[row] == ns);
+            QVERIFY(states.state[row] != ThreadState::Runnable || states.delayNs[row] == ns);
+            if (states.state[row] == ThreadState::Sleep && ns > 290'000'000) ++sleeps;
+        }
+        QCOMPARE(sleeps, 1);
+        QVERIFY(scheduled > 2);
     }
 
     void whereItIsRefusedNothingBegins() {

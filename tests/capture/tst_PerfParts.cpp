@@ -118,6 +118,35 @@ class TestPerfParts : public QObject {
         QVERIFY(read.said.empty());
     }
 
+    void emptyRoomBehindStacksIsLeftOut() {
+        const uint64_t stack[] = {1, 2, 3, 4, 5, 6};
+        PerfBytes made;
+        made.change(7, 8, 20, true).sample(7, 8, 60, 0x1234, 0x7000, 0, stack);
+        const uint64_t used = 13;
+        std::memcpy(made.all.data() + made.all.size() - 8, &used, 8);
+        made.sample(7, 8, 61, 0x1234, 0x7000, 0, stack);
+        const uint64_t none = 0;
+        std::memcpy(made.all.data() + made.all.size() - 8, &none, 8);
+        made.sample(7, 8, 62, 0x1234, 0x7000, 0, stack).lost(3);
+        Said before, after;
+        QCOMPARE(readPerfRecords(made.all, perfRegisterCount, before), size_t{0});
+        std::vector<std::byte> dropped = made.all;
+        dropped.resize(dropEmptyStacks(dropped, perfRegisterCount));
+        QCOMPARE(dropped.size(), made.all.size() - 32 - 56);
+        QCOMPARE(readPerfRecords(dropped, perfRegisterCount, after), size_t{0});
+        // What is used is told in words of 8 bytes.
+        before.said[1].replace(before.said[1].find(" 13 bytes"), 9, " 16 bytes");
+        QCOMPARE(after.said, before.said);
+        QCOMPARE(dropEmptyStacks(dropped, perfRegisterCount), dropped.size());
+        std::mt19937 random(5);
+        for (int round = 0; round < 20'000; ++round) {
+            std::vector<std::byte> damaged = made.all;
+            for (int each = 0; each < 3; ++each)
+                damaged[random() % damaged.size()] = static_cast<std::byte>(random());
+            QVERIFY(dropEmptyStacks(damaged, perfRegisterCount) <= damaged.size());
+        }
+    }
+
     void aRingIsReadAcrossItsEnd() {
         perf_event_mmap_page page{};
         std::vector<std::byte> data(64);
@@ -252,8 +281,8 @@ class TestPerfParts : public QObject {
             auto log = PerfLog::create(path, {}, 1 << 20);
             QVERIFY(log);
             QVERIFY(!PerfLog::create(path, {}, 1 << 20));
-            log->add(0, std::span(made.all).first(64), std::span(made.all).subspan(64));
-            log->add(1, made.all, {});
+            log->add(0, made.all);
+            log->add(1, made.all);
             log->end(100, 5);
         }
         Said read;
@@ -288,8 +317,8 @@ class TestPerfParts : public QObject {
         const PerfBytes made = everything();
         auto log = PerfLog::create(path, {}, 4096 + 40 + 16 + made.all.size());
         QVERIFY(log);
-        log->add(0, made.all, {});
-        log->add(0, made.all, {});
+        log->add(0, made.all);
+        log->add(0, made.all);
         log->end(100, 5);
         auto file = PerfLogFile::open(path);
         QVERIFY(file);

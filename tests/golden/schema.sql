@@ -375,6 +375,26 @@ CREATE TABLE DIAGNOSTIC_EVENT (
     "text" TEXT NOT NULL,
     "globalPid" INTEGER
 );
+CREATE TABLE SCHED_EVENTS (
+    "start" INTEGER,
+    "cpu" INTEGER,
+    "isSchedIn" INTEGER,
+    "globalTid" INTEGER,
+    "isPreempted" INTEGER
+);
+CREATE TABLE COMPOSITE_EVENTS (
+    "id" INTEGER,
+    "start" INTEGER,
+    "cpu" INTEGER,
+    "globalTid" INTEGER
+);
+CREATE TABLE SAMPLING_CALLCHAINS (
+    "id" INTEGER,
+    "symbol" INTEGER,
+    "module" INTEGER,
+    "stackDepth" INTEGER,
+    "line" INTEGER
+);
 CREATE TABLE LANESCOPE_NCCL_OPERATIONS (
     "nvtxRow" INTEGER NOT NULL,
     "operation" TEXT,
