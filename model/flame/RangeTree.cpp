@@ -13,6 +13,7 @@
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/rangeDomains.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
@@ -60,15 +61,21 @@ class TreeMaker {
         if (!found || found->source == StepSource::WholeRun) return;
         steps_ = std::move(*found);
         isStepText_.assign(trace_.strings.size(), 0);
-        for (const WorkerSteps& worker : steps_.workers)
+        for (uint32_t index = 0; index < steps_.workers.size(); ++index) {
+            const WorkerSteps& worker = steps_.workers[index];
+            workerOf_.try_emplace(uint64_t{worker.process} << 32 | worker.gpu, index);
             for (const StepSpan& step : worker.steps)
                 if (isStepCounted(step)) ++made_.steps;
+        }
     }
     /// A step of which a part lies outside tells nothing of what a step takes.
     bool isStepCounted(const StepSpan& step) const {
         return !options_.range || options_.range->intersected(step.range) == step.range;
     }
-    bool hasRanges() const { return steps_.source == StepSource::NvtxRange; }
+    /// Whether a range is a step, and not only a part of one.
+    bool hasRanges() const {
+        return steps_.source == StepSource::NvtxRange && steps_.rangesPerStep == 1;
+    }
 
     /// The step that the work belongs to; null if it belongs to none.
     const StepSpan* stepOf(const LaunchedWork& work) const {
@@ -76,12 +83,11 @@ class TreeMaker {
             work.work.kind(), [&](auto each) { return each.processOf(trace_, work.work.row()); });
         std::optional<int64_t> launchedNs;
         if (work.call != noIndex) launchedNs = trace_.apiCalls.startNs[work.call];
-        for (const WorkerSteps& worker : steps_.workers) {
-            if (worker.process != process || worker.gpu != work.gpu) continue;
-            const uint32_t step = worker.stepOf(work.times.startNs, launchedNs);
-            return step == noIndex ? nullptr : &worker.steps[step];
-        }
-        return nullptr;
+        const auto worker = workerOf_.find(uint64_t{process} << 32 | work.gpu);
+        if (worker == workerOf_.end()) return nullptr;
+        const WorkerSteps& steps = steps_.workers[worker->second];
+        const uint32_t step = steps.stepOf(work.times.startNs, launchedNs);
+        return step == noIndex ? nullptr : &steps.steps[step];
     }
 
     bool isStep(uint32_t range) {
@@ -147,7 +153,7 @@ class TreeMaker {
         return node;
     }
 
-    /// Of steps that are no ranges.
+    /// Of steps that are no ranges, or several.
     uint32_t withinStep(const StepSpan& step) {
         if (stepName_ == noIndex) stepName_ = made_.tree.nameNumber(identifier(steps_.kind));
         const uint32_t node =
@@ -190,8 +196,9 @@ class TreeMaker {
     RangeTree made_;
     WorkNames works_;
     RunSteps steps_;
-    std::vector<uint8_t> isStepText_;  ///< By text: not looked at, none, one.
-    std::vector<uint32_t> nameOf_;     ///< Of each family, in the tree.
+    MixedMap<uint64_t, uint32_t> workerOf_;  ///< Those of `steps_`, by process and GPU.
+    std::vector<uint8_t> isStepText_;        ///< By text: not looked at, none, one.
+    std::vector<uint32_t> nameOf_;           ///< Of each family, in the tree.
     uint32_t stepName_ = noIndex;
     std::set<const StepSpan*> lastSteps_;
     std::vector<bool> isCounted_;  ///< By range.

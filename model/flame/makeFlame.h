@@ -15,7 +15,7 @@ namespace lanescope {
 enum class FlameBase : uint8_t {
     Lines,      ///< The Python stacks that launched it, each line of a function apart.
     Functions,  ///< The same, whatever the line.
-    Ranges,     ///< The NVTX ranges that were open when it was launched, digits as '#'.
+    Ranges,     ///< Steps, NVTX ranges and operators that launched it (`RangeTree`).
 };
 
 /// "time on GPUs over Python lines".
@@ -26,9 +26,8 @@ bool hasBase(const Trace& trace, FlameBase base);
 
 /// Time on GPUs as a tree, arranged. Of a range of time what of each piece of work lies in it. Work
 /// that was launched for another thread's stack stands under the name of its thread in brackets; of
-/// ranges, work of a thread without any has those of the thread of its process with most, as the
-/// one of PyTorch's autograd. O(stacks + work), of ranges O(work * ranges within each other * log
-/// n). Any thread.
+/// ranges it stands where `RangeTree` says. O(stacks + work), of ranges as `makeRangeTree`. Any
+/// thread.
 FlameTree makeFlame(const Trace& trace, FlameBase base, std::optional<TimeRange> range = {});
 
 /// Writes a frame of a tree (0 for all) and what is in it as folded text, which makers of flame

@@ -103,7 +103,8 @@ void join(WorkerSteps& worker, const std::vector<size_t>& places, size_t count) 
     }
     worker.isLastLeftOut = worker.isLastLeftOut || places.back() + 1 < worker.steps.size();
     worker.steps = std::move(joined);
-    worker.foundCount = static_cast<int64_t>(worker.steps.size());
+    worker.foundCount = std::max(worker.foundCount / static_cast<int64_t>(count),
+                                 static_cast<int64_t>(worker.steps.size()));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
+#include "model/values/MixedMap.h"
 #include "model/values/Statistics.h"
 #include "model/values/significance.h"
 
@@ -103,15 +104,19 @@ class RequestTeller {
     void gatherWork() {
         work_.resize(run_.workers.size());
         boundaries_.resize(run_.workers.size());
-        forEachLaunchedWork(trace_, [this](const LaunchedWork& work) {
+        MixedMap<uint64_t, uint32_t> workerOf;
+        for (uint32_t worker = 0; worker < run_.workers.size(); ++worker)
+            workerOf.try_emplace(
+                uint64_t{run_.workers[worker].process} << 32 | run_.workers[worker].gpu, worker);
+        forEachLaunchedWork(trace_, [&](const LaunchedWork& work) {
             const uint32_t process = visitKind(work.work.kind(), [&](auto each) {
                 return each.processOf(trace_, work.work.row());
             });
-            for (size_t worker = 0; worker < run_.workers.size(); ++worker)
-                if (run_.workers[worker].process == process && run_.workers[worker].gpu == work.gpu)
-                    work_[worker].push_back(
-                        {work.times.startNs, work.times.endNs,
-                         work.call == noIndex ? noIndex : trace_.apiCalls.thread[work.call]});
+            const auto worker = workerOf.find(uint64_t{process} << 32 | work.gpu);
+            if (worker == workerOf.end()) return;
+            work_[worker->second].push_back(
+                {work.times.startNs, work.times.endNs,
+                 work.call == noIndex ? noIndex : trace_.apiCalls.thread[work.call]});
         });
         for (std::vector<Work>& each : work_)
             std::sort(each.begin(), each.end(), [](const Work& a, const Work& b) {

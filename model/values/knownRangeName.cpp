@@ -33,8 +33,10 @@ std::string_view torchOperator(std::string_view text) {
         const size_t at = text.find(fact);
         const size_t value = at + fact.size();
         if (at == 0 || at == std::string_view::npos) continue;
+        // Of a pattern of names a '#' stands for the number.
         const bool isNumber =
-            value < text.size() && std::isdigit(static_cast<unsigned char>(text[value])) != 0;
+            value < text.size() &&
+            (std::isdigit(static_cast<unsigned char>(text[value])) != 0 || text[value] == '#');
         if (isNumber || fact.ends_with('[')) end = std::min(end, at);
     }
     return end == std::string_view::npos ? std::string_view() : text.substr(0, end);

@@ -275,6 +275,24 @@ class TestGpuTimeTree : public QObject {
         QVERIFY(rows.contains("step|ka") && rows.contains("(no range)|warm_up"));
     }
 
+    /// What updates the weights is in no batch, and in the step all the same.
+    void stepsOfSeveralBatchesHoldWhatLiesBetweenThese() {
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+        for (int64_t batch = 0; batch < 24; ++batch) {
+            const int64_t at = batch * 1'000 * us;
+            made.addNvtx(main, "batch " + std::to_string(batch), at, at + 700 * us);
+            made.launch(main, stream, "gemm", at + 10 * us, at + 20 * us, at + 600 * us);
+            if (batch % 4 == 3)
+                made.launch(main, stream, "FusedAdam", at + 800 * us, at + 810 * us, at + 900 * us);
+        }
+        const std::map<std::string, Row> rows = rebuilt(reportOf(*made.finish()));
+        QCOMPARE(rows.at("step").kind, std::string("step"));
+        QCOMPARE(rows.at("step|FusedAdam").perStepNs.value_or(0), 90.0 * us);
+        QCOMPARE(rows.at("step|batch #|gemm").perStepNs.value_or(0), 4 * 580.0 * us);
+        QCOMPARE(rows.at("step|batch #").kind, std::string("range"));
+    }
+
     void ofARangeOfTimeWhatLiesInItCounts() {
         const TracePtr trace = simulatedTraining({.steps = 5});
         const int64_t fifth = trace->range.durationNs() / 5;

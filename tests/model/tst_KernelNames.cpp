@@ -119,6 +119,8 @@ class TestKernelNames : public QObject {
     void operatorsThatPyTorchPutsIntoNvtxAreCalledByTheirNames() {
         QCOMPARE(knownRangeName("aten::mm, seq = 12, op_id = 345"), std::string("aten::mm"));
         QCOMPARE(knownRangeName("aten::to, op_id = 7"), std::string("aten::to"));
+        QCOMPARE(knownRangeName("run_training_batch, op_id = #"),
+                 std::string("run_training_batch"));
         QCOMPARE(knownRangeName("aten::mm, sizes = [[2, 3], [3, 4]], input_op_ids = []"),
                  std::string("aten::mm"));
         QCOMPARE(knownRangeName("autograd::engine::evaluate_function: AddmmBackward0, op_id = 9"),
