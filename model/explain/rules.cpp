@@ -92,10 +92,9 @@ constexpr RuleFacts rules[]{
     {"host_waits",
      "The GPU is idle at least 3 % of the step because the thread that launches its work sleeps, "
      "waits for something else than the GPU, or gets no core.",
-     "See what it waits for at that line; if that are requests from outside, it is no loss. Else "
-     "take the sleep or the wait out of the step, do it on "
-     "another thread, or launch the work before it. Who gets no core needs more cores, a higher "
-     "limit of its control group, or fewer threads.",
+     "See what it waits for at that line: if for requests from outside, that is no loss. Else take "
+     "the sleep or the wait out of the step, do it on another thread, or launch it earlier. "
+     "Who gets no core needs more cores, a higher limit of its control group, or fewer threads.",
      "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
      "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20"},
     {"gpu_throttled",

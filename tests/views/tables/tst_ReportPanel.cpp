@@ -45,6 +45,24 @@ class TestReportPanel : public QObject {
                 makeReport(*trace, "cuda_gpu_kern_sum", half)->rows);
     }
 
+    void rowsOfATreeAreSetIn() {
+        const TracePtr trace = simulatedTraining({.steps = 3});
+        ReportPanel panel("gpu_time_tree");
+        panel.show();
+        panel.setTrace(trace);
+        QTRY_VERIFY(!panel.isStale());
+        const ReportModel& model = panel.view().model();
+        const auto report = makeReport(*trace, "gpu_time_tree");
+        QCOMPARE(model.rowCount(), int(report->rows.size()));
+        QCOMPARE(model.columnCount(), int(report->columns.size()) - 3);
+        const int last = model.columnCount() - 1;
+        QCOMPARE(model.index(0, last).data().toString(), QString("all"));
+        QVERIFY(model.index(1, last).data().toString().startsWith("  "));
+        QVERIFY(!model.index(1, last).data().toString().startsWith("   "));
+        // A row still leads to what it sums up, whatever it is set in by.
+        QCOMPARE(model.table().searches, report->searches);
+    }
+
     /// As the table of the selection, which cuts at the edges too.
     void saysWhatOfARangeLiesInTheSelection() {
         SimulatedTrace builder;
