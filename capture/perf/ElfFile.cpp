@@ -11,15 +11,12 @@
 #include <cstring>
 #include <utility>
 
+#include "capture/perf/perfAttributes.h"
+
 namespace lanescope::capture {
 
 namespace {
 
-#if defined(__aarch64__)
-constexpr uint16_t machine = EM_AARCH64;
-#else
-constexpr uint16_t machine = EM_X86_64;
-#endif
 constexpr size_t mostSymbols = 20'000'000;
 /// Code of such a length at least is looked for behind a symbol that does not say how long it is.
 constexpr uint64_t mostUnsized = 1 << 20;
@@ -78,7 +75,7 @@ ElfFile::~ElfFile() {
 bool ElfFile::readHeads() {
     const auto head = structAt<Elf64_Ehdr>(bytes_, 0);
     if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-        head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != machine ||
+        head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_machine != perfMachine ||
         head->e_phentsize < sizeof(Elf64_Phdr))
         return false;
     entry_ = head->e_entry;

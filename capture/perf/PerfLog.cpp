@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/perf/PerfLog.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -16,11 +15,6 @@ namespace lanescope::capture {
 
 namespace {
 
-#if defined(__aarch64__)
-constexpr uint32_t machine = EM_AARCH64;
-#else
-constexpr uint32_t machine = EM_X86_64;
-#endif
 /// Some of the room is for the last piece.
 constexpr uint64_t endBytes = 4096;
 
@@ -36,7 +30,7 @@ Result<PerfLog> PerfLog::create(const std::filesystem::path& path, const PerfSet
     PerfLogHead head{};
     std::memcpy(head.magic, perfLogMagic, sizeof(head.magic));
     head.headBytes = sizeof(head);
-    head.machine = machine;
+    head.machine = perfMachine;
     head.registerCount = static_cast<uint32_t>(perfRegisterCount);
     head.seesKernel = settings.seesKernel ? 1 : 0;
     head.eventOffsetNs = log::eventOffsetNs();

@@ -2,6 +2,7 @@
 #include "capture/perf/perfAttributes.h"
 
 #include <asm/perf_regs.h>
+#include <elf.h>
 #include <ctime>
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace lanescope::capture {
 namespace {
 
 #if defined(__x86_64__)
+constexpr uint16_t machine = EM_X86_64;
 /// In DWARF's order.
 constexpr uint32_t registers[] = {
     PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,  PERF_REG_X86_SI,
@@ -20,6 +22,7 @@ constexpr uint32_t registers[] = {
     PERF_REG_X86_R15, PERF_REG_X86_IP};
 constexpr uint32_t counter = PERF_REG_X86_IP, stack = PERF_REG_X86_SP, frame = PERF_REG_X86_BP;
 #elif defined(__aarch64__)
+constexpr uint16_t machine = EM_AARCH64;
 constexpr uint32_t registers[] = {
     PERF_REG_ARM64_X0,  PERF_REG_ARM64_X1,  PERF_REG_ARM64_X2,  PERF_REG_ARM64_X3,
     PERF_REG_ARM64_X4,  PERF_REG_ARM64_X5,  PERF_REG_ARM64_X6,  PERF_REG_ARM64_X7,
@@ -52,6 +55,7 @@ constexpr size_t placeOf(uint32_t wanted) {
 
 }  // namespace
 
+const uint16_t perfMachine = machine;
 const size_t perfRegisterCount = std::size(registers);
 // Arm's counter has no number in DWARF's order that unwinders take.
 const size_t dwarfRegisterCount = std::min<size_t>(std::size(registers), 32);

@@ -23,6 +23,8 @@ struct PerfRegisters {
     uint64_t programCounter = 0, stackPointer = 0, framePointer = 0;
 };
 
+/// This machine, as `EM_*` of elf.h.
+extern const uint16_t perfMachine;
 /// How many registers the kernel writes with each sample.
 extern const size_t perfRegisterCount;
 /// How many of `PerfRegisters::values` DWARF has on this machine.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/perf/readPerfLog.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,16 +11,6 @@
 #include <utility>
 
 namespace lanescope::capture {
-
-namespace {
-
-#if defined(__aarch64__)
-constexpr uint32_t machine = EM_AARCH64;
-#else
-constexpr uint32_t machine = EM_X86_64;
-#endif
-
-}  // namespace
 
 Result<PerfLogFile> PerfLogFile::open(const std::filesystem::path& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -42,7 +31,7 @@ Result<PerfLogFile> PerfLogFile::open(const std::filesystem::path& path) {
     if (std::memcmp(log.head_.magic, perfLogMagic, sizeof(perfLogMagic)) != 0 ||
         log.head_.headBytes < sizeof(PerfLogHead) || log.head_.headBytes > log.bytes_.size())
         return fail("{} holds no samples of Lanescope.", path.string());
-    if (log.head_.machine != machine || log.head_.registerCount != perfRegisterCount)
+    if (log.head_.machine != perfMachine || log.head_.registerCount != perfRegisterCount)
         return fail(
             "The samples in {} were taken on another kind of processor, so their stacks "
             "cannot be followed here.",

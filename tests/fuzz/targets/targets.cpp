@@ -13,6 +13,7 @@ std::span<const Target> targets() {
         Target{"log", &readLog},
         Target{"collect", &collectLog},
         Target{"frames", &readFrames},
+        Target{"perf", &readPerf},
         Target{"json", &readJson},
 #endif
         Target{"trace", &loadOwnTrace},

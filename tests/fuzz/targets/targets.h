@@ -43,6 +43,7 @@ void readNotes(Bytes);
 void readCondition(Bytes);
 void readWords(Bytes);
 void readFrames(Bytes);
+void readPerf(Bytes);
 void readJson(Bytes);
 void askInSql(Bytes);
 
