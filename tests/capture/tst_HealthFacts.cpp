@@ -2,6 +2,7 @@
 #include <QTest>
 #include <algorithm>
 
+#include "capture/sample/SampleLog.h"
 #include "model/load/loadTrace.h"
 #include "model/summary/describeTrace.h"
 #include "model/trace/healthPlaces.h"
@@ -186,6 +187,38 @@ class tst_HealthFacts : public QObject {
         QVERIFY(dropped[0].sentence.find(nameOf(Loss::LogBlocks).cause) != std::string::npos);
         QCOMPARE(notesOfCode(*trace, HealthCode::LogGap).size(), size_t{1});
         QCOMPARE(notesOfCode(*trace, HealthCode::LogOddRecords).size(), size_t{1});
+    }
+
+    /// From 0.03 of a core on; less is no doubt about what the program did.
+    void timeThatTheHostTookIsSaid() {
+        for (const auto& [seconds, isSaid] : {std::pair(0.5, true), std::pair(0.05, false)}) {
+            init();
+            {
+                std::string path = fixture_->logPath("box.sampler.77.log");
+                path.resize(path.size() - std::string_view(".log").size());
+                capture::SampleLog written(path, 1 << 20);
+                const uint32_t stolen = written.addCounter(
+                    {"host", "cpu.steal", "Stolen", "s", log::CounterMeaning::Cumulative});
+                capture::SampleBatch batch;
+                for (const auto& [atNs, value] : {std::pair<int64_t, double>(0, 7.0),
+                                                  {1'000'000'000, 7.0},
+                                                  {2'000'000'000, 7.0 + seconds}}) {
+                    batch.clear();
+                    batch.add(stolen, value);
+                    written.write(startNs + atNs, batch);
+                }
+                written.end();
+            }
+            const TracePtr trace = load();
+            const auto said = std::ranges::find_if(trace->health, [](const HealthNote& note) {
+                return note.sentence.find("cpu.steal") != std::string::npos;
+            });
+            QCOMPARE(said != trace->health.end(), isSaid);
+            if (!isSaid) continue;
+            QCOMPARE(said->severity, Severity::Warning);
+            QVERIFY2(said->sentence.find("kept 0.25 of a core") != std::string::npos,
+                     said->sentence.c_str());
+        }
     }
 
     /// CUPTI gives some kernels no times: the collector knows of which process, the loader only
