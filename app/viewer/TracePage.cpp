@@ -101,7 +101,8 @@ void TracePage::arrange() {
     upper_->addWidget(side_);
     upper_->setStretchFactor(0, 1);
     upper_->setStretchFactor(1, 0);
-    upper_->setSizes({1280, 320});
+    // A line of details is some 34 letters wide.
+    upper_->setSizes({1280, std::max(320, 34 * fontMetrics().averageCharWidth())});
     whole_->addWidget(upper_);
     whole_->addWidget(tables_);
     whole_->setStretchFactor(0, 1);

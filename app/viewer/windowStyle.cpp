@@ -4,7 +4,8 @@
 namespace lanescope::viewer {
 namespace {
 
-// Names in braces stand for colours of the theme.
+// Names in braces stand for colours of the theme. An em is the height of a line of letters, so what
+// is clicked grows with them.
 constexpr auto sheet = R"(
 QMainWindow, QMenuBar, QToolBar, QStatusBar { background: {window}; }
 QMenuBar { border: none; padding: 2px 4px; }
@@ -13,6 +14,7 @@ QMenuBar::item:selected { background: {raised}; color: {text}; }
 QToolBar { border: none; border-bottom: 1px solid {separator}; padding: 3px 6px; spacing: 2px; }
 QToolBar::separator { width: 1px; background: {separator}; margin: 5px 6px; }
 QToolBar QToolButton { border: none; border-radius: 5px; padding: 5px; }
+QToolBar QToolButton#qt_toolbar_ext_button { padding: 0; }
 QToolBar QToolButton:hover { background: {raised}; }
 QToolBar QToolButton:checked { background: {tint}; }
 QToolBar QToolButton:pressed { background: {separator}; }
@@ -33,18 +35,24 @@ QWidget#liveBar { background: {panel}; border-bottom: 1px solid {separator}; }
 QWidget#liveBar QPushButton { padding: 1px 10px; }
 QComboBox { background: {canvas}; border: 1px solid {separator}; border-radius: 5px; padding: 3px 7px; }
 QComboBox:focus { border-color: {accent}; }
-QComboBox::drop-down { border: none; width: 20px; }
-QComboBox::down-arrow { image: url(:/icons/down.svg); }
+QComboBox::drop-down { border: none; width: 1.3em; }
+QComboBox::down-arrow { image: url(:/icons/down.svg); width: 1em; height: 1em; }
 
 QTabWidget::pane { border: none; }
 QTabWidget::tab-bar { left: 0; }
 QTabBar { background: {window}; }
-QTabBar::tab { background: transparent; color: {muted}; border: none; padding: 7px 14px 6px 14px;
+QTabBar::tab { background: transparent; color: {muted}; border: none; padding: 7px 10px 6px 10px;
                border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: {text}; background: {raised}; }
 QTabBar::tab:selected { color: {text}; border-bottom: 2px solid {accent}; }
 QTabBar::close-button { image: url(:/icons/close.svg); subcontrol-position: right; margin: 2px; }
 QTabBar::close-button:hover { image: url(:/icons/close-hover.svg); }
+QTabBar::scroller { width: 2.8em; }
+QTabBar QAbstractButton { min-width: 1em; min-height: 1em; }
+QTabBar QToolButton { background: {window}; border: none; border-radius: 5px; }
+QTabBar QToolButton:hover { background: {raised}; }
+QTabBar QToolButton::left-arrow { image: url(:/icons/left.svg); width: 1em; height: 1em; }
+QTabBar QToolButton::right-arrow { image: url(:/icons/right.svg); width: 1em; height: 1em; }
 
 QHeaderView { background: {panel}; }
 QHeaderView::section { background: {panel}; color: {muted}; border: none; padding: 4px 8px;
@@ -52,7 +60,7 @@ QHeaderView::section { background: {panel}; color: {muted}; border: none; paddin
 QHeaderView::section:vertical { padding: 0 8px; border-bottom: none; }
 QHeaderView::section:hover { color: {text}; }
 QHeaderView::up-arrow, QHeaderView::down-arrow { subcontrol-origin: padding; subcontrol-position: top center;
-                                                 width: 10px; height: 7px; }
+                                                 width: 0.7em; height: 0.5em; }
 QHeaderView::up-arrow:vertical, QHeaderView::down-arrow:vertical { width: 0; height: 0; }
 QHeaderView::down-arrow { image: url(:/icons/down.svg); }
 QHeaderView::up-arrow { image: url(:/icons/up.svg); }

@@ -31,17 +31,22 @@ namespace {
 constexpr int barWidth = 4;
 constexpr int rowSpacing = 4;  // between a finding and its query
 
-/// "Up to 12.345 ms a step (estimate)".
-QString gainText(const Explanation& explanation, const Finding& finding) {
+/// "Could give back up to 12.345 ms a step (estimate)".
+FindingButton::Gain gainText(const Explanation& explanation, const Finding& finding) {
     int64_t meanNs = 0;
     for (const WorkerParts& each : explanation.workers)
         if (each.worker == finding.worker) meanNs = each.meanNs;
-    const QString text = explanation.what == "run"
-                             ? ExplanationCard::tr("Could give back up to %1 of the run (estimate)")
-                         : explanation.what == "request"
-                             ? ExplanationCard::tr("Could give back up to %1 a request (estimate)")
-                             : ExplanationCard::tr("Could give back up to %1 a step (estimate)");
-    return text.arg(toQString(DurationScale::ofStep(meanNs).text(finding.mostGainNs)));
+    QString whole = ExplanationCard::tr("Could give back up to %1 a step (estimate)");
+    QString brief = ExplanationCard::tr("Up to %1 a step (estimate)");
+    if (explanation.what == "run") {
+        whole = ExplanationCard::tr("Could give back up to %1 of the run (estimate)");
+        brief = ExplanationCard::tr("Up to %1 of the run (estimate)");
+    } else if (explanation.what == "request") {
+        whole = ExplanationCard::tr("Could give back up to %1 a request (estimate)");
+        brief = ExplanationCard::tr("Up to %1 a request (estimate)");
+    }
+    const QString time = toQString(DurationScale::ofStep(meanNs).text(finding.mostGainNs));
+    return {whole.arg(time), brief.arg(time)};
 }
 
 }  // namespace

@@ -18,12 +18,12 @@ constexpr int mostLines = 8;
 
 }  // namespace
 
-FindingButton::FindingButton(QString gain, QString sentence, const QString& advice, QWidget* parent)
+FindingButton::FindingButton(Gain gain, QString sentence, const QString& advice, QWidget* parent)
     : QAbstractButton(parent), gain_(std::move(gain)), sentence_(std::move(sentence)) {
     setFocusPolicy(Qt::StrongFocus);
     setCursor(Qt::PointingHandCursor);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    setAccessibleName(gain_ + QStringLiteral(": ") + sentence_);
+    setAccessibleName(gain_.whole + QStringLiteral(": ") + sentence_);
     setAccessibleDescription(advice);
     setToolTip(plainToolTip(sentence_ + QLatin1Char('\n') + tr("Try: %1").arg(advice) +
                             QLatin1Char('\n') + tr("Click to see where it costs most.")));
@@ -41,7 +41,7 @@ QFont FindingButton::strong() const {
 }
 
 QSize FindingButton::sizeHint() const {
-    const int width = QFontMetrics(strong()).horizontalAdvance(gain_) +
+    const int width = QFontMetrics(strong()).horizontalAdvance(gain_.whole) +
                       fontMetrics().horizontalAdvance(sentence_) + 2 * margin + space;
     return {width, heightOf(1)};
 }
@@ -64,10 +64,15 @@ void FindingButton::setLines(int lines) {
     update();
 }
 
+const QString& FindingButton::gainIn(int width) const {
+    const bool hasRoom = QFontMetrics(strong()).horizontalAdvance(gain_.whole) <= width;
+    return hasRoom ? gain_.whole : gain_.brief;
+}
+
 /// Behind what it gives back, and then from the left edge on.
 QStringList FindingButton::linesOf(int width, int most) const {
     const int room = width - 2 * margin;
-    const int gain = std::min(QFontMetrics(strong()).horizontalAdvance(gain_), room);
+    const int gain = std::min(QFontMetrics(strong()).horizontalAdvance(gainIn(room)), room);
     return wrapWords(sentence_, fontMetrics(), {room, gain + space, most});
 }
 
@@ -86,7 +91,8 @@ void FindingButton::paintEvent(QPaintEvent*) {
                width() - 2 * margin, lineHeight);
     painter.setFont(strong());
     painter.setPen(theme_.accent);
-    const QString gain = painter.fontMetrics().elidedText(gain_, Qt::ElideRight, line.width());
+    const QString gain =
+        painter.fontMetrics().elidedText(gainIn(line.width()), Qt::ElideRight, line.width());
     painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, gain);
     const int indent = painter.fontMetrics().horizontalAdvance(gain) + space;
     painter.setFont(font());

@@ -12,10 +12,14 @@ namespace lanescope::views {
 class FindingButton : public QAbstractButton {
     Q_OBJECT
   public:
-    FindingButton(QString gain, QString sentence, const QString& advice, QWidget* parent = nullptr);
+    /// What it gives back, in a sentence and in few words, for where there is little room.
+    struct Gain {
+        QString whole, brief;
+    };
+    FindingButton(Gain gain, QString sentence, const QString& advice, QWidget* parent = nullptr);
 
     void setTheme(const Theme& theme);
-    const QString& gain() const { return gain_; }
+    const QString& gain() const { return gain_.whole; }
     const QString& sentence() const { return sentence_; }
 
     /// How many lines the whole sentence takes in a button of this width in pixels.
@@ -41,8 +45,10 @@ class FindingButton : public QAbstractButton {
     QFont strong() const;
     int heightOf(int lines) const;
     QStringList linesOf(int width, int most) const;
+    const QString& gainIn(int width) const;
 
-    QString gain_, sentence_;
+    Gain gain_;
+    QString sentence_;
     int lines_ = 1;
     Theme theme_ = Theme::light();
 };

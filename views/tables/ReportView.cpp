@@ -18,6 +18,7 @@
 #include "views/tables/ReportModel.h"
 #include "views/tables/ShareBarDelegate.h"
 #include "views/tables/tabSeparated.h"
+#include "views/text/WrappedLabel.h"
 #include "views/text/toQString.h"
 
 namespace lanescope::views {
@@ -45,7 +46,7 @@ ReportView::ReportView(ReportModel* model, QWidget* parent)
       countLabel_(new QLabel(this)),
       remark_(new QLabel(this)),
       table_(new QTableView(this)),
-      emptyLabel_(new QLabel(this)) {
+      emptyLabel_(new WrappedLabel(this)) {
     model_->setParent(this);
     build();
     updateCount();
@@ -83,7 +84,6 @@ void ReportView::build() {
     table_->horizontalHeader()->setMinimumSectionSize(48);
     table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     emptyLabel_->setAlignment(Qt::AlignCenter);
-    emptyLabel_->setWordWrap(true);
     emptyLabel_->setEnabled(false);
     emptyLabel_->setText(tr("Nothing of this kind was recorded."));
 

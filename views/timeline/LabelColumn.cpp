@@ -347,7 +347,7 @@ bool LabelColumn::isOnEdge(QPoint position) const {
 }
 
 bool LabelColumn::isOnPin(const Place& place, QPoint position) const {
-    return place.row && pinArea(*place.row, place.state->toScreenY(place.row->top), width())
+    return place.row && pinArea(*place.row, place.state->toScreenY(place.row->top), width(), font())
                             .adjusted(-2, -2, 2, 2)
                             .contains(position);
 }

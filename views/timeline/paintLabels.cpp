@@ -11,21 +11,36 @@ namespace {
 
 constexpr int firstIndent = 8;
 constexpr int indentPerDepth = 16;
-constexpr int chevronSpace = 20;
+constexpr int chevronReach = 6;  ///< From its middle to what is beside it.
+constexpr int gapBeforeTitle = 8;
+constexpr int topInset = 5;
 constexpr int rightInset = 12;
 constexpr int markWidth = 4;
 constexpr int pinSize = 16;
 
-void paintChevron(QPainter& painter, QPointF center, bool isFolded, const QColor& color) {
+/// How much larger than usual the letters are, and so what is clicked beside them; at least 1.
+double scaleOf(const QFont& font) {
+    constexpr double usualHeight = 17;
+    return std::max(1.0, QFontMetrics(font).height() / usualHeight);
+}
+
+int scaled(int length, const QFont& font) {
+    return qRound(length * scaleOf(font));
+}
+
+void paintChevron(QPainter& painter, QPointF center, double scale, bool isFolded,
+                  const QColor& color) {
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
+    painter.translate(center);
+    painter.scale(scale, scale);
     painter.setPen(QPen(color, 1.6, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     const double reach = 3.5;
     const double depth = 1.75;
     const QPointF tip = isFolded ? QPointF(depth, 0) : QPointF(0, depth);
     const QPointF side = isFolded ? QPointF(-depth, reach) : QPointF(reach, -depth);
     const QPointF other = isFolded ? QPointF(-depth, -reach) : QPointF(-reach, -depth);
-    const QPointF points[] = {center + other, center + tip, center + side};
+    const QPointF points[] = {other, tip, side};
     painter.drawPolyline(points, 3);
     painter.restore();
 }
@@ -35,6 +50,7 @@ void paintPin(QPainter& painter, const QRect& area, bool isPinned, const QColor&
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.translate(QRectF(area).center());
+    painter.scale(area.width() / double{pinSize}, area.width() / double{pinSize});
     if (!isPinned) painter.rotate(35);
     painter.setPen(QPen(color, 1.3, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
     painter.setBrush(isPinned ? QBrush(color) : QBrush(Qt::NoBrush));
@@ -42,6 +58,11 @@ void paintPin(QPainter& painter, const QRect& area, bool isPinned, const QColor&
     painter.drawLine(QPointF(-4, -0.5), QPointF(4, -0.5));
     painter.drawLine(QPointF(0, -0.5), QPointF(0, 6));
     painter.restore();
+}
+
+/// Of the part of a row that its title stands in.
+int titleRowHeight(const QFont& font) {
+    return std::max(28, QFontMetrics(font).height() + 2 * topInset);
 }
 
 void paintTexts(QPainter& painter, const TimelineState& state, uint32_t track, const QRect& area,
@@ -58,7 +79,7 @@ void paintTexts(QPainter& painter, const TimelineState& state, uint32_t track, c
         !subtitle.isEmpty() && area.height() >= titleMetrics.height() + plainMetrics.height() + 6;
     const int titleHeight = titleMetrics.height();
     // Titles of high rows stand beside their first lane, where the eye begins and the chevron is.
-    const int top = std::min(5, (area.height() - titleHeight) / 2);
+    const int top = std::min(topInset, (area.height() - titleHeight) / 2);
 
     painter.setFont(titleFont);
     painter.setPen(theme.text);
@@ -92,16 +113,18 @@ void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& ro
     if (state.isUnmatched(row.track)) painter.setOpacity(0.5);
     const int indent = firstIndent + indentPerDepth * row.depth;
     if (row.canFold) {
-        const double middle = area.top() + std::min(area.height(), 28) / 2.0;
-        paintChevron(painter, {indent + 6.0, middle}, row.isFolded, theme.mutedText);
+        const double middle = area.top() + std::min(area.height(), titleRowHeight(font)) / 2.0;
+        paintChevron(painter, {double(indent + scaled(chevronReach, font)), middle}, scaleOf(font),
+                     row.isFolded, theme.mutedText);
     }
     const bool isPinned = state.layout().isPinned(row.track);
     const bool hasPin = isHovered || isPinned;
-    const int right = rightInset + (hasPin ? pinSize + 2 : 0);
-    paintTexts(painter, state, row.track, area.adjusted(indent + chevronSpace, 0, -right, 0), font);
+    const int left = indent + 2 * scaled(chevronReach, font) + gapBeforeTitle;
+    const int right = rightInset + (hasPin ? scaled(pinSize, font) + 2 : 0);
+    paintTexts(painter, state, row.track, area.adjusted(left, 0, -right, 0), font);
     if (hasPin) {
         const bool isStrong = isPinned || (isHovered && marks.isOnPin);
-        paintPin(painter, pinArea(row, area.top(), area.width()), isPinned,
+        paintPin(painter, pinArea(row, area.top(), area.width(), font), isPinned,
                  isStrong ? theme.accent : theme.mutedText);
     }
     painter.setOpacity(1);
@@ -117,9 +140,10 @@ void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& ro
 
 }  // namespace
 
-QRect pinArea(const LayoutRow& row, int top, int width) {
-    const int inset = std::max(0, (std::min(row.height, 28) - pinSize) / 2);
-    return {width - rightInset - pinSize + 2, top + inset, pinSize, pinSize};
+QRect pinArea(const LayoutRow& row, int top, int width, const QFont& font) {
+    const int size = scaled(pinSize, font);
+    const int inset = std::max(0, (std::min(row.height, titleRowHeight(font)) - size) / 2);
+    return {width - rightInset - size + 2, top + inset, size, size};
 }
 
 QString labelTitle(const Trace& trace, uint32_t track) {

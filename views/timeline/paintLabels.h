@@ -25,8 +25,9 @@ struct LabelMarks {
 void paintLabels(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
                  const LabelMarks& marks = {});
 
-/// Where the pin of a row stands in a column of this width: `top` is the row's on the screen.
-QRect pinArea(const LayoutRow& row, int top, int width);
+/// Where the pin of a row stands in a column of this width and font: `top` is the row's on the
+/// screen.
+QRect pinArea(const LayoutRow& row, int top, int width, const QFont& font);
 
 /// Title and subtitle of a track on one line each; a pinned track says which group it is from.
 QString labelTitle(const Trace& trace, uint32_t track);

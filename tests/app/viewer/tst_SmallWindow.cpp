@@ -112,6 +112,8 @@ class TestSmallWindow : public QObject {
         QTest::newRow("half a laptop") << QSize(683, 384) << 0.0;
         QTest::newRow("large letters") << QSize(1366, 768) << 18.0;
         QTest::newRow("larger letters") << QSize(1366, 768) << 20.0;
+        QTest::newRow("narrow and larger letters") << QSize(700, 768) << 20.0;
+        QTest::newRow("small and larger letters") << QSize(700, 480) << 20.0;
     }
     void everythingHasRoom() {
         QFETCH(QSize, size);
@@ -222,17 +224,57 @@ class TestSmallWindow : public QObject {
         bar.hide();
     }
 
-    void theFirstFindingIsWholeInASmallWindow() {
-        Shown shown({700, 480});
+    void whatIsClickedGrowsWithTheLetters() {
+        QFont large = font_;
+        large.setPointSizeF(20);
+        QApplication::setFont(large);
+        Shown shown({700, 768});
+        shown.window.tabs().showTrace(baseline_);
+        QVERIFY(shown.wait());
+        const int letters = QFontMetrics(large).height();
+        const QTabBar& documents = *shown.window.tabs().tabBar();
+        const QWidget* close = documents.tabButton(0, QTabBar::RightSide);
+        QVERIFY(close);
+        QVERIFY2(close->width() >= letters * 9 / 10 && close->height() >= letters * 9 / 10,
+                 qPrintable(QString("%1 of %2").arg(close->height()).arg(letters)));
+        // Not all tables have room, so there are buttons to scroll them.
+        int scrollers = 0;
+        for (const QToolButton* button :
+             shown.window.tabs().currentTrace()->tables().tabBar()->findChildren<QToolButton*>()) {
+            if (!button->isVisible()) continue;
+            ++scrollers;
+            QVERIFY2(button->width() >= letters, qPrintable(QString::number(button->width())));
+        }
+        QCOMPARE(scrollers, 2);
+        keepPicture(shown.window, "grown");
+    }
+
+    void theFirstFindingIsWhole_data() {
+        QTest::addColumn<QSize>("size");
+        QTest::addColumn<double>("points");
+        QTest::newRow("small") << QSize(700, 480) << 0.0;
+        QTest::newRow("laptop") << QSize(1366, 768) << 0.0;
+        QTest::newRow("laptop, larger letters") << QSize(1366, 768) << 20.0;
+        QTest::newRow("narrow, larger letters") << QSize(700, 768) << 20.0;
+    }
+    void theFirstFindingIsWhole() {
+        QFETCH(QSize, size);
+        QFETCH(double, points);
+        if (points > 0) {
+            QFont large = font_;
+            large.setPointSizeF(points);
+            QApplication::setFont(large);
+        }
+        Shown shown(size);
         shown.window.tabs().showTrace(baseline_);
         QVERIFY(shown.wait());
         const ExplanationCard& card = shown.window.tabs().currentTrace()->guide().card();
         const FindingButton& first = *card.findings().front();
         QTRY_COMPARE(first.lines(), first.linesIn(first.width()));
-        QVERIFY(first.lines() > 1);
+        QVERIFY(first.lines() > 1 || size.width() > 700);
         QCOMPARE(seenOf(first), first.rect());
         QVERIFY(shown.window.tabs().currentTrace()->timeline().tracksArea().height() >= 60);
-        QCOMPARE(shown.window.size(), QSize(700, 480));
+        QCOMPARE(shown.window.size(), size);
     }
 
     void aSmallComparisonIsScrolledAndClauseAndTabLeadIntoIt() {

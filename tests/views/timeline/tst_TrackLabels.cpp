@@ -136,7 +136,8 @@ class TestTrackLabels : public QObject {
         // Its pin, in the first row now, lets go again wherever the others are scrolled to.
         shown.wheel(shown.labels(), {60, 200}, {0, -480});
         const LayoutRow row = shown.layout().rows().front();
-        const QPoint pin = pinArea(row, 0, shown.labels()->width()).center();
+        const QPoint pin =
+            pinArea(row, 0, shown.labels()->width(), shown.labels()->font()).center();
         QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, pin);
         QVERIFY(!shown.layout().isPinned(last));
     }
