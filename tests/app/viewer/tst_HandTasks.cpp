@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QClipboard>
+#include <QMenu>
+#include <QPushButton>
+#include <QTest>
+#include <algorithm>
+#include <fstream>
+
+#include "app/viewer/ComparePage.h"
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/LoadPage.h"
+#include "app/viewer/RunGuide.h"
+#include "app/viewer/SearchBar.h"
+#include "app/viewer/StartPage.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
+#include "app/viewer/icons.h"
+#include "model/export/traceFile.h"
+#include "tests/app/viewer/TaskHand.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/keepPicture.h"
+#include "tests/support/runTest.h"
+#include "views/compare/CompareView.h"
+#include "views/compare/HeadlineCard.h"
+#include "views/explain/ExplanationCard.h"
+#include "views/tables/ReportModel.h"
+#include "views/tables/ReportView.h"
+#include "views/tables/SelectionPanel.h"
+#include "views/timeline/TimelineView.h"
+#include "views/timeline/TrackCanvas.h"
+
+using namespace lanescope;
+using namespace lanescope::viewer;
+using namespace lanescope::views;
+
+namespace {
+
+constexpr int64_t us = 1'000;
+
+/// What stands in a row below that heading; null without it.
+QString cellOf(const ReportView& table, int row, const QString& heading) {
+    const ReportModel& model = table.model();
+    for (int column = 0; column < model.columnCount(); ++column)
+        if (model.headerData(column, Qt::Horizontal).toString() == heading)
+            return model.index(row, column).data().toString();
+    return {};
+}
+
+}  // namespace
+
+/// How many clicks and keys it takes to get somewhere, to take something along, and to begin.
+class TestHandTasks : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() {
+        registerIcons();
+        QVERIFY(writeTraceFile(*withALateRank(0), folder_ / "good.sqlite").has_value());
+        QVERIFY(writeTraceFile(*withALateRank(3), folder_ / "slow.sqlite").has_value());
+        std::ofstream(folder_ / "cut.sqlite") << "no database";
+    }
+
+    void theSlowestStepIsGoneToByItsName() {
+        TaskHand hand(withALateRank());
+        QVERIFY(hand.wait());
+        QVERIFY(QTest::qWaitForWindowActive(&hand.window));
+        const TimeRange before = hand.timeline().visibleRange()->range();
+        hand.key(hand.timeline(), Qt::Key_G, Qt::ControlModifier);
+        hand.type("slowest");
+        hand.key(*QApplication::focusWidget(), Qt::Key_Return);
+        QTRY_VERIFY(hand.timeline().visibleRange()->range() != before);
+        QCOMPARE(hand.said("go to the slowest step by name"), QString());
+    }
+
+    void whereANameRunsIsListedWithItsRankAndThread() {
+        TaskHand hand(withALateRank());
+        QVERIFY(hand.wait());
+        QVERIFY(QTest::qWaitForWindowActive(&hand.window));
+        hand.key(hand.timeline(), Qt::Key_F, Qt::ControlModifier);
+        hand.type("tokenizer");
+        QVERIFY(hand.wait());
+        hand.openTable("Search results");
+        QVERIFY(hand.wait());
+        QTRY_VERIFY2(
+            hand.page().currentTable() && hand.page().currentTable()->model().rowCount() > 0,
+            qPrintable(hand.window.searchBar().edit().text() + ": " +
+                       hand.window.searchBar().countText()));
+        ReportView* table = hand.page().currentTable();
+        QCOMPARE(cellOf(*table, 0, "Rank"), "1");
+        QCOMPARE(hand.said("on which rank a name runs"), QString());
+    }
+
+    void aSliceBecomesTheRangeOfTheSums() {
+        TaskHand hand(withALateRank());
+        QVERIFY(hand.wait());
+        const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
+        hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
+        hand.key(hand.timeline(), Qt::Key_R);
+        QTRY_COMPARE(hand.timeline().selectedRange(),
+                     (TimeRange{step + 100 * us, step + 2'000 * us}));
+        QCOMPARE(hand.said("a slice as range of the sums"), QString());
+    }
+
+    void aSliceIsCopied() {
+        TaskHand hand(withALateRank());
+        QVERIFY(hand.wait());
+        QVERIFY(QTest::qWaitForWindowActive(&hand.window));
+        QApplication::clipboard()->clear();
+        const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
+        hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
+        hand.key(hand.timeline(), Qt::Key_C, Qt::ControlModifier);
+        QVERIFY2(QApplication::clipboard()->text().contains("gemm"),
+                 qPrintable(QApplication::clipboard()->text()));
+        QCOMPARE(hand.said("copy a slice"), QString());
+    }
+
+    void aRightClickSaysWhatASliceCanDo() {
+        TaskHand hand(withALateRank());
+        QVERIFY(hand.wait());
+        const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
+        const QPoint place = hand.placeOn(0, step + 1'000 * us);
+        hand.click(hand.canvas(), place, Qt::RightButton);
+        // The window system makes this of the click.
+        QContextMenuEvent asked(QContextMenuEvent::Mouse, place, hand.canvas().mapToGlobal(place));
+        QApplication::sendEvent(&hand.canvas(), &asked);
+        const auto menus = hand.window.findChildren<QMenu*>();
+        const bool isShown = std::ranges::any_of(menus, [](const QMenu* menu) {
+            return std::ranges::any_of(menu->actions(), [](const QAction* entry) {
+                return entry->text().startsWith("What launched it");
+            });
+        });
+        QVERIFY(isShown);
+        for (QMenu* menu : hand.canvas().findChildren<QMenu*>()) delete menu;
+        QCOMPARE(hand.said("what can be done with a slice"), QString());
+    }
+
+    void twoRunsAreComparedByDroppingThem() {
+        TaskHand hand;
+        hand.drop({path("good"), path("slow")});
+        const auto shown = [&hand] {
+            return qobject_cast<ComparePage*>(hand.window.tabs().currentDocument());
+        };
+        QVERIFY(QTest::qWaitFor([&] { return shown() && !hand.window.isBusy(); }, 60'000));
+        const HeadlineCard& card = shown()->view().headline();
+        QTRY_VERIFY(!card.headline().isEmpty());
+        keepPicture(hand.window, "task-compare");
+        const QString all = card.headline() + "\n" + card.reasons();
+        QVERIFY2(all.contains("tokenizer_kernel"), qPrintable(all));
+        QCOMPARE(hand.said("two runs of which one is late in every third step"), QString());
+    }
+
+    void theSampleIsOneClickFromTheStart() {
+        TaskHand hand;
+        qputenv("XDG_CACHE_HOME", QFile::encodeName(hand.folder.filePath("cache")));
+        auto* sample = hand.window.startPage().findChild<QPushButton*>("sample");
+        QVERIFY(sample && sample->isVisible());
+        hand.click(*sample, sample->rect().center());
+        QVERIFY(QTest::qWaitFor(
+            [&] { return hand.window.tabs().currentTrace() && !hand.window.isBusy(); }, 60'000));
+        QVERIFY(hand.guide().card().isVisible());
+        QCOMPARE(hand.said("something to look at, without a trace"), QString());
+    }
+
+    void aDamagedFileSaysWhatToDo() {
+        TaskHand hand;
+        hand.drop({path("cut")});
+        const auto said = [&hand] {
+            const auto* page = qobject_cast<LoadPage*>(hand.window.tabs().currentWidget());
+            return page ? page->errorText() : QString();
+        };
+        QTRY_VERIFY(!said().isEmpty());
+        QVERIFY2(said().contains("cut.sqlite"), qPrintable(said()));
+        QCOMPARE(hand.said("what is wrong with a damaged file"), QString());
+    }
+
+  private:
+    QString path(const char* name) const {
+        return QString::fromStdString((folder_ / name).string() + ".sqlite");
+    }
+
+    TemporaryFolder folder_;
+};
+
+LANESCOPE_TEST(TestHandTasks, QApplication)
+#include "tst_HandTasks.moc"
