@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 #include "capture/perf/perfAttributes.h"
 #include "model/format/Result.h"

@@ -17,6 +17,7 @@
 #include "capture/log/MomentMessage.h"
 #include "capture/log/logDoor.h"
 #include "capture/log/namesIn.h"
+#include "capture/perf/PerfLog.h"
 #include "capture/record/OutputName.h"
 
 namespace lanescope::capture {
@@ -35,13 +36,14 @@ bool isLockedByAnother(const std::filesystem::path& folder) {
     return isLocked;
 }
 
-/// Whether a file is a log, a further part of one, "<name>.log.1", or the sign of one that is lost.
+/// Whether a file is a log, a further part of one, "<name>.log.1", the sign of one that is lost, or
+/// what the kernel told.
 bool isOfLog(const std::filesystem::path& file) {
     const std::string ending = file.extension().string();
     const bool isPart = ending.size() > 1 &&
                         ending.find_first_not_of("0123456789", 1) == std::string::npos &&
                         file.stem().extension() == ".log";
-    return isPart || ending == ".log" || ending == log::lostLogEnding;
+    return isPart || ending == ".log" || ending == log::lostLogEnding || ending == perfLogEnding;
 }
 
 /// 0, or why the folder could not be called so: EEXIST if anything else is.

@@ -5,6 +5,7 @@
 
 #include "capture/log/LogReader.h"
 #include "capture/log/namesIn.h"
+#include "capture/perf/readPerfLog.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/RunFolder.h"
 
@@ -23,6 +24,11 @@ FoundLogs findLogs(const std::filesystem::path& folder) {
     log::RecordVisitor ignoreRecords;
     for (const std::string& name : log::namesIn(folder)) {
         const std::filesystem::path path = folder / name;
+        if (path.extension() == perfLogEnding) {
+            ++found.count;
+            if (PerfLogFile::open(path)) ++found.readable;
+            continue;
+        }
         if (path.extension() != ".log") continue;
         ++found.count;
         auto reader = log::LogReader::open(path);

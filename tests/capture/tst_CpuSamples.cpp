@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include <QDir>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QProcess>
@@ -275,6 +276,38 @@ class TestCpuSamples : public QObject {
         }
         QCOMPARE(sleeps, 1);
         QVERIFY(scheduled > 2);
+    }
+
+    void whatIsWrittenOutlivesTheRecorder() {
+        if (isSanitized) QSKIP("Sanitizers have threads of their own.");
+        if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
+        const QString python = QStandardPaths::findExecutable(QStringLiteral("python3"));
+        if (python.isEmpty()) QSKIP("There is no Python.");
+        const QString lanescope = QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope");
+        const QTemporaryDir folder;
+        const QString output = folder.filePath("run.sqlite");
+        const QString script = QStringLiteral(
+            "import os, signal, sys, time\nwhile time.thread_time() < 1: pass\n"
+            "time.sleep(1)\nif len(sys.argv) > 1: os.kill(os.getppid(), signal.SIGKILL)");
+        const QStringList record{"record",        "--no-sample", "--no-threads", "-o", output,
+                                 "--cpu-samples", "perf",        "--force",      "--"};
+        // Nothing stays behind of a recording that ends well.
+        QCOMPARE(QProcess::execute(lanescope, record + QStringList{python, "-c", script}), 0);
+        QCOMPARE(QDir(folder.path())
+                     .entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)
+                     .filter(".run"),
+                 QStringList());
+        QVERIFY(QProcess::execute(lanescope, record + QStringList{python, "-c", script, "kill"}) !=
+                0);
+        const QString left = folder.filePath(".run.sqlite.run");
+        QVERIFY(QDir(left).exists());
+        QCOMPARE(QProcess::execute(lanescope, {"recover", "--force", left}), 0);
+        const auto trace = loadTrace(output.toStdString(), {});
+        QVERIFY(trace);
+        int64_t samples = 0;
+        for (uint32_t row = 0; row < (*trace)->cpuStates.size(); ++row)
+            samples += (*trace)->cpuStates.source[row] == StateSource::Samples ? 1 : 0;
+        QVERIFY(samples > 80);
     }
 
     void whereItIsRefusedNothingBegins() {
