@@ -46,6 +46,11 @@ CopyRates ratesOf(std::vector<double>& values) {
     return rates;
 }
 
+std::optional<int64_t> CopyStatistics::knownBytes() const {
+    if (bytes == 0 && count > 0 && unratedCount == count) return std::nullopt;
+    return bytes;
+}
+
 std::optional<double> CopyStatistics::meanGBps() const {
     if (!rates || ratedNs <= 0) return std::nullopt;
     return static_cast<double>(ratedBytes) / static_cast<double>(ratedNs);

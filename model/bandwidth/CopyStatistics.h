@@ -35,6 +35,8 @@ struct CopyStatistics {
     std::optional<CopyRates> rates;  ///< Nothing if no copy has a rate.
     std::optional<CopyPeak> peak;    ///< Nothing if unknown, or not the same for all GPUs.
 
+    /// `bytes`; nothing where that is 0 only because the size of none of them is known.
+    std::optional<int64_t> knownBytes() const;
     /// Bytes over summed time: the mean of the rates in which each byte counts alike. Nothing
     /// where there is no rate.
     std::optional<double> meanGBps() const;

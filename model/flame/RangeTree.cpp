@@ -64,6 +64,8 @@ class TreeMaker {
         for (uint32_t index = 0; index < steps_.workers.size(); ++index) {
             const WorkerSteps& worker = steps_.workers[index];
             workerOf_.try_emplace(uint64_t{worker.process} << 32 | worker.gpu, index);
+            if (worker.stepThread != noIndex)
+                stepThreadOf_.try_emplace(worker.process, worker.stepThread);
             for (const StepSpan& step : worker.steps)
                 if (isStepCounted(step)) ++made_.steps;
         }
@@ -107,7 +109,7 @@ class TreeMaker {
         const uint32_t thread = trace_.apiCalls.thread[call];
         const int64_t timeNs = trace_.apiCalls.startNs[call];
         std::vector<uint32_t> own = open_.at(thread, timeNs);
-        const uint32_t leader = open_.leaderOf(trace_.threads[thread].process);
+        const uint32_t leader = leaderOf(trace_.threads[thread].process);
         if (leader == noIndex || leader == thread) return own;
         const auto isOfStep = [this](uint32_t range) { return isStep(range); };
         if (std::any_of(own.begin(), own.end(), isOfStep)) return own;
@@ -118,6 +120,11 @@ class TreeMaker {
         }
         around.insert(around.end(), own.begin(), own.end());
         return around;
+    }
+    /// The thread with the steps of the process, else with most of its ranges.
+    uint32_t leaderOf(uint32_t process) const {
+        const auto stepThread = stepThreadOf_.find(process);
+        return stepThread == stepThreadOf_.end() ? open_.leaderOf(process) : stepThread->second;
     }
     bool worksForAnother(uint32_t call, uint32_t outermost) const {
         const Thread& thread = trace_.threads[trace_.apiCalls.thread[call]];
@@ -196,9 +203,10 @@ class TreeMaker {
     RangeTree made_;
     WorkNames works_;
     RunSteps steps_;
-    MixedMap<uint64_t, uint32_t> workerOf_;  ///< Those of `steps_`, by process and GPU.
-    std::vector<uint8_t> isStepText_;        ///< By text: not looked at, none, one.
-    std::vector<uint32_t> nameOf_;           ///< Of each family, in the tree.
+    MixedMap<uint64_t, uint32_t> workerOf_;      ///< Those of `steps_`, by process and GPU.
+    MixedMap<uint32_t, uint32_t> stepThreadOf_;  ///< By process.
+    std::vector<uint8_t> isStepText_;            ///< By text: not looked at, none, one.
+    std::vector<uint32_t> nameOf_;               ///< Of each family, in the tree.
     uint32_t stepName_ = noIndex;
     std::set<const StepSpan*> lastSteps_;
     std::vector<bool> isCounted_;  ///< By range.

@@ -16,9 +16,9 @@ namespace lanescope {
 ///
 /// A piece of work stands below the ranges that were open on the thread that launched it. Of a
 /// thread that launches for another - PyTorch's autograd, one whose stack is lent to it, one
-/// without ranges - these stand below those of the thread with most ranges of its process; of any
-/// other thread below the step that this one is in. Steps without ranges, and of several, are
-/// frames of their own.
+/// without ranges - these stand below those of the thread with the steps of its process, else with
+/// most ranges; of any other thread below the step that this one is in. Steps without ranges, and
+/// of several, are frames of their own.
 struct RangeTree {
     /// What is known of a frame beside its time, with all that is in it.
     struct Counts {

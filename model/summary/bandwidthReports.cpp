@@ -70,10 +70,9 @@ std::vector<Cell> cellsOf(const Trace& trace, const CopyStatistics& row, const L
     const auto rate = [&](double CopyRates::*which) {
         return row.rates ? Cell((*row.rates).*which) : Cell();
     };
-    // Of what no size is known no size is told.
-    const bool isUnsized = row.bytes == 0 && row.count > 0 && row.unratedCount == row.count;
+    const std::optional<int64_t> bytes = row.knownBytes();
     for (Cell& cell : std::vector<Cell>{
-             row.count, isUnsized ? Cell() : Cell(row.bytes), row.busyNs, row.summedNs,
+             row.count, bytes ? Cell(*bytes) : Cell(), row.busyNs, row.summedNs,
              rate(&CopyRates::minimum), rate(&CopyRates::p10), rate(&CopyRates::median),
              rate(&CopyRates::p90), rate(&CopyRates::maximum), cellOf(row.meanGBps()),
              row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(), cellOf(row.peakPercent()),

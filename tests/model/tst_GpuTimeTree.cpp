@@ -79,7 +79,6 @@ class PlainTree {
         for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
             const std::string text(trace.strings.at(trace.nvtx.text[row]));
             texts[rangePattern(text)].insert(text);
-            ++count_[trace.nvtx.thread[row]];
         }
         for (const auto& [pattern, all] : texts)
             if (all.size() == 1) alone_[pattern] = *all.begin();
@@ -112,8 +111,8 @@ class PlainTree {
             const int64_t timeNs = trace_.apiCalls.startNs[work.call];
             std::vector<uint32_t> own = openOn(thread, timeNs), around;
             uint32_t leader = noIndex;
-            for (const auto& [each, count] : count_)
-                if (leader == noIndex || count > count_[leader]) leader = each;
+            for (uint32_t row = 0; row < trace_.nvtx.size(); ++row)
+                if (isStep(row)) leader = trace_.nvtx.thread[row];
             if (leader != thread && std::none_of(own.begin(), own.end(),
                                                  [this](uint32_t row) { return isStep(row); })) {
                 around = openOn(leader, timeNs);
@@ -140,7 +139,6 @@ class PlainTree {
 
     const Trace& trace_;
     const std::string step_;
-    std::map<uint32_t, int64_t> count_;
     std::map<std::string, std::string> alone_;
 };
 
@@ -174,7 +172,10 @@ TracePtr randomTraining(unsigned seed) {
         const int64_t backwardNs = at;
         const int64_t nodeNs = at;
         launch(autograd);
-        made.addNvtx(autograd, "AddmmBackward", nodeNs, at);
+        // More ranges than the main thread has.
+        for (int inner = 0; inner < 9; ++inner)
+            made.addNvtx(autograd, "AddmmBackward " + std::string(1, char('a' + inner)),
+                         nodeNs + inner, at - inner);
         if (random() % 2 == 0) launch(autograd);
         made.addNvtx(main, "backward", backwardNs, at);
         const int64_t copyNs = at;

@@ -123,6 +123,14 @@ class TestReports : public QObject {
             QVERIFY(std::holds_alternative<std::monostate>(size.rows[1][column]));
         QCOMPARE(size.notes, Names{"2 without bytes are counted but have no size."});
         QVERIFY(report(*trace, "cuda_gpu_mem_time_sum").notes.empty());
+        const ReportTable bandwidth = report(*trace, "memcpy_bandwidth");
+        const auto total = [&bandwidth](size_t row) {
+            for (size_t column = 0; column < bandwidth.columns.size(); ++column)
+                if (bandwidth.columns[column].name == "Total") return bandwidth.rows[row][column];
+            return Cell(int64_t{-1});
+        };
+        QCOMPARE(whole(total(0)), int64_t{4000});
+        QVERIFY(std::holds_alternative<std::monostate>(total(1)));
 
         for (const auto& [name, bytes] :
              {std::pair{"cuda_gpu_trace", size_t{12}}, std::pair{"nvprof_gpu_trace", size_t{7}}}) {

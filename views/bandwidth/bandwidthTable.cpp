@@ -25,8 +25,8 @@ Cell numberCell(std::optional<double> number) {
 }
 
 void addFigures(std::vector<Cell>& cells, const CopyStatistics& row) {
-    cells.insert(cells.end(), {row.count, row.bytes, row.busyNs, numberCell(row.meanGBps()),
-                               numberCell(row.peakPercent())});
+    cells.insert(cells.end(), {row.count, row.knownBytes() ? Cell(row.bytes) : Cell(), row.busyNs,
+                               numberCell(row.meanGBps()), numberCell(row.peakPercent())});
     const auto rate = [&](double CopyRates::*member) {
         return row.rates ? Cell((*row.rates).*member) : Cell();
     };

@@ -86,7 +86,7 @@ QWidget* FlamePanel::makeControls() {
     baseChoice_ = new QComboBox(controls);
     baseChoice_->setAccessibleName(tr("What the time is over"));
     baseChoice_->setToolTip(tr("What led to the work of GPUs"));
-    baseChoice_->addItems({tr("Python lines"), tr("Python functions"), tr("NVTX ranges")});
+    baseChoice_->addItems({tr("Python lines"), tr("Python functions"), tr("Steps and ranges")});
     scopeChoice_ = new ScopeChoice(controls);
     searchEdit_ = new QLineEdit(controls);
     searchEdit_->setPlaceholderText(tr("Find frames"));
@@ -228,7 +228,7 @@ void FlamePanel::showWhyEmpty() {
                "Python, or not by Lanescope. Record the program with “lanescope record” to see "
                "which lines the time of GPUs goes to.");
         if (hasBase(*trace_, FlameBase::Ranges))
-            text += QLatin1Char(' ') + tr("NVTX ranges are there: choose them above.");
+            text += QLatin1Char(' ') + tr("Steps and ranges are there: choose them above.");
     }
     empty_->setText(text);
 }

@@ -310,7 +310,7 @@ class TestFlamePanel : public QObject {
         QVERIFY(training.panel.emptyText().isEmpty());
         training.panel.setBase(FlameBase::Lines);
         QVERIFY(training.wait());
-        QVERIFY(training.panel.emptyText().contains("NVTX ranges are there"));
+        QVERIFY(training.panel.emptyText().contains("Steps and ranges are there"));
         keepPicture(training.panel, "flame-empty");
     }
 
