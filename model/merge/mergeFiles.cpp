@@ -83,14 +83,30 @@ void removeOld(const fs::path& folder, const fs::path& newest) {
     for (fs::directory_iterator each(folder, error), end; !error && each != end;
          each.increment(error)) {
         std::error_code ignored;
-        if (each->path() != newest && each->path().extension() == ".sqlite")
-            kept.emplace_back(each->last_write_time(ignored), each->path());
+        if (each->path() != newest) kept.emplace_back(each->last_write_time(ignored), each->path());
     }
     std::sort(kept.rbegin(), kept.rend());
     for (size_t index = mostKept - 1; index < kept.size(); ++index) {
-        (void)removeIndexes(kept[index].second);  // what stays is removed with the next
-        fs::remove(kept[index].second, error);
+        const fs::path& old = kept[index].second;
+        for (fs::directory_iterator each(old, error), end; !error && each != end;
+             each.increment(error))
+            if (each->path().extension() == ".sqlite")
+                (void)removeIndexes(each->path());  // what stays is removed with the next
+        fs::remove_all(old, error);
     }
+}
+
+/// What the merged trace of these files is called on a screen: "ranks, 8 traces.sqlite".
+std::string nameOfMerge(std::span<const fs::path> files) {
+    constexpr size_t longest = 150;
+    const fs::path folder = files.front().parent_path();
+    const bool areOfOneFolder = std::all_of(files.begin(), files.end(), [&](const fs::path& file) {
+        return file.parent_path() == folder;
+    });
+    std::string name = areOfOneFolder ? folder.filename().string() : std::string();
+    if (name.empty() || name == "." || name == "..") name = files.front().stem().string();
+    if (name.size() > longest) name = "merged";
+    return fmt::format("{}, {} traces.sqlite", name, files.size());
 }
 
 }  // namespace
@@ -103,7 +119,7 @@ Result<std::vector<HealthNote>> mergeFiles(std::span<const fs::path> files, cons
 
 std::optional<fs::path> keptMerge(std::span<const fs::path> files, const MergeOptions& options) {
     const std::optional<fs::path> folder = cacheFolder("merged");
-    if (!folder) return std::nullopt;
+    if (!folder || files.empty()) return std::nullopt;
     Fnv1a hash;
     for (const fs::path& file : files) {
         const std::optional<SourceKey> key = sourceKeyOf(file);
@@ -115,7 +131,7 @@ std::optional<fs::path> keptMerge(std::span<const fs::path> files, const MergeOp
             hash.add(static_cast<uint64_t>(part));
     }
     hash.add(static_cast<uint64_t>(options.method ? static_cast<int>(*options.method) + 1 : 0));
-    return *folder / fmt::format("{}-traces-{:016x}.sqlite", files.size(), hash.value());
+    return *folder / fmt::format("{:016x}", hash.value()) / nameOfMerge(files);
 }
 
 Result<fs::path> openableMerge(std::span<const fs::path> files, const MergeOptions& options,
@@ -129,7 +145,7 @@ Result<fs::path> openableMerge(std::span<const fs::path> files, const MergeOptio
     std::error_code error;
     if (fs::exists(*path, error)) return *path;
     fs::create_directories(path->parent_path(), error);
-    removeOld(path->parent_path(), *path);
+    removeOld(path->parent_path().parent_path(), path->parent_path());
     const auto notes = mergeFiles(files, *path, options, progress);
     if (!notes) return fail(notes.error());
     return *path;

@@ -432,17 +432,21 @@ void tst_mergeTraces::whatIsLookedAtIsKept() {
     QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 2), files[1]));
     const auto first = openableMerge(files);
     QVERIFY2(first, first ? "" : first.error().sentence.c_str());
+    QVERIFY(first->filename().string().ends_with(", 2 traces.sqlite"));
     const auto writtenAt = fs::last_write_time(*first);
     const auto second = openableMerge(files);
     QVERIFY(second);
     QCOMPARE(*second, *first);
     QCOMPARE(fs::last_write_time(*second), writtenAt);
-    // Of a changed file it is made anew.
+    // Of a changed file it is made anew, and of many the newest stay.
+    const fs::path kept = first->parent_path().parent_path();
+    for (int age = 0; age < 12; ++age) fs::create_directories(kept / std::to_string(age));
     fs::remove(files[1]);
     QVERIFY(writeTraceFile(*rankTrace(1, "a", 0, 3), files[1]));
     const auto third = openableMerge(files);
     QVERIFY(third);
     QVERIFY(*third != *first);
+    QCOMPARE(std::distance(fs::directory_iterator(kept), fs::directory_iterator()), ptrdiff_t{8});
     fs::remove(files[1]);
     QVERIFY(!openableMerge(files));
 }
