@@ -50,7 +50,9 @@ void StepStrip::setRun(ExplainedRunPtr run) {
         const size_t critical = run_->grid.rowOf(run_->summary.criticalWorker());
         if (critical >= mostRows && critical < count) rows_.back() = critical;
         setAccessibleDescription(
-            tr("%1 steps of %2 workers").arg(run_->grid.columnCount()).arg(count));
+            (areRequests() ? tr("%1 requests of %2 workers") : tr("%1 steps of %2 workers"))
+                .arg(run_->grid.columnCount())
+                .arg(count));
     }
     updateGeometry();
     invalidate();
@@ -224,7 +226,9 @@ void StepStrip::paintLabels(QPainter& painter) const {
             room.setLeft(0);
             room.setWidth(left_);
             const uint32_t worker = run_->grid.workerOf(rows_[shown]);
-            write(room, tr("Steps, %1").arg(toQString(run_->summary.workers[worker].label())),
+            write(room,
+                  (areRequests() ? tr("Requests, %1") : tr("Steps, %1"))
+                      .arg(toQString(run_->summary.workers[worker].label())),
                   theme_.text);
         }
         return;
@@ -237,7 +241,8 @@ void StepStrip::paintLabels(QPainter& painter) const {
     const bool haveRanks = std::any_of(workers.begin(), workers.end(),
                                        [](const auto& each) { return each.rank.has_value(); });
     const QString what = haveRanks ? tr("ranks") : tr("GPUs");
-    const QString count = tr("%1 steps").arg(run_->grid.columnCount());
+    const QString count =
+        (areRequests() ? tr("%1 requests") : tr("%1 steps")).arg(run_->grid.columnCount());
     write({0, top, left_, line},
           all == 1 ? count
           : all > rows_.size()
@@ -308,11 +313,15 @@ std::optional<StepPlace> StepStrip::stepAt(QPoint position) const {
     return longest ? run_->grid.at(rows_[shown], *longest) : std::nullopt;
 }
 
+bool StepStrip::areRequests() const {
+    return run_->summary.kind == StepKind::Request;
+}
+
 QString StepStrip::tipAt(StepPlace place) const {
     const StepSummary& step = stepOf(place);
     const WorkerSummary& worker = run_->summary.workers[place.worker];
     QStringList lines;
-    lines << tr("Step %1, %2: %3")
+    lines << (areRequests() ? tr("Request %1, %2: %3") : tr("Step %1, %2: %3"))
                  .arg(step.number)
                  .arg(toQString(worker.label()), toQString(timeText(double(step.wallNs))));
     if (!step.name.empty()) lines.front() += tr(" (%1)").arg(toQString(printable(step.name)));
@@ -332,7 +341,10 @@ QString StepStrip::tipAt(StepPlace place) const {
                                   ? QString()
                                   : tr(", %1").arg(
                                         toQString(shortContributorName(odd.contributor))));
-    if (columnsPerBar() > 1) lines << tr("the longest of %1 steps here").arg(columnsPerBar());
+    if (columnsPerBar() > 1)
+        lines << (areRequests() ? tr("the longest of %1 requests here")
+                                : tr("the longest of %1 steps here"))
+                     .arg(columnsPerBar());
     return lines.join(QLatin1Char('\n'));
 }
 

@@ -41,6 +41,8 @@ class StepStrip : public QWidget {
     std::optional<explain::StepPlace> stepAt(QPoint position) const;
     /// Where the bar of a step stands; empty if it is not shown.
     QRect barOf(explain::StepPlace place) const;
+    /// What a program that answers does again and again. There must be a run.
+    bool areRequests() const;
     QString tipAt(explain::StepPlace place) const;
 
     QSize sizeHint() const override;

@@ -56,6 +56,17 @@ class TestStepStrip : public QObject {
         QCOMPARE(shown.chosen, expected);
     }
 
+    void requestsAreNotCalledSteps() {
+        compare::RunSummary summary = madeSummary(1, 20);
+        Shown shown(1, 20);
+        QVERIFY(shown.strip.tipAt({0, 3}).startsWith("Step 3"));
+        QCOMPARE(shown.strip.accessibleDescription(), QString("20 steps of 1 workers"));
+        summary.kind = StepKind::Request;
+        shown.strip.setRun(std::make_shared<const ExplainedRun>(summary));
+        QVERIFY(shown.strip.tipAt({0, 3}).startsWith("Request 3"));
+        QCOMPARE(shown.strip.accessibleDescription(), QString("20 requests of 1 workers"));
+    }
+
     void barsAreInTheColoursOfTheirParts() {
         Shown shown(1, 20);
         const Theme theme = Theme::light();
