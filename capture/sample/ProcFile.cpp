@@ -48,6 +48,16 @@ std::string_view ProcFile::read(std::vector<char>& buffer) const {
     return {buffer.data(), length};
 }
 
+std::string_view ProcFile::readLine(std::vector<char>& buffer) const {
+    if (buffer.size() < firstBytes) buffer.resize(firstBytes);
+    ssize_t count = -1;
+    do {
+        if (descriptor_ < 0) return {};
+        count = ::pread(descriptor_, buffer.data(), buffer.size(), 0);
+    } while (count < 0 && errno == EINTR);
+    return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(count, 0))};
+}
+
 std::string_view takeUntil(std::string_view& text, char separator) {
     const std::string_view taken = text.substr(0, text.find(separator));
     text.remove_prefix(std::min(text.size(), taken.size() + 1));

@@ -21,6 +21,9 @@ class ProcFile {
     /// the same `buffer`, which is enlarged as needed.
     std::string_view read(std::vector<char>& buffer) const;
 
+    /// The same of a file of one short line, by one call.
+    std::string_view readLine(std::vector<char>& buffer) const;
+
   private:
     int descriptor_ = -1;
 };

@@ -10,17 +10,50 @@
 namespace lanescope::capture {
 
 void ForeignMemory::forget() {
+    if (trail_) trail_->count_ = 0;
     if (++look_ != 0) return;
     blocks_.clear();
     look_ = 1;
 }
 
+void ForeignMemory::begin(Trail& trail) {
+    const Trail before = trail;
+    trail_ = &trail;
+    forget();
+    if (before.count_ < 2) return;
+    if (blocks_.empty()) blocks_.resize(blockCount);
+    std::array<iovec, Trail::most> local{}, remote{};
+    std::array<Block*, Trail::most> wanted{};
+    size_t count = 0;
+    for (size_t i = 0; i < before.count_; ++i) {
+        Block& block = blocks_[before.pages_[i] % blockCount];
+        const auto* const end = wanted.begin() + count;
+        if (std::find(wanted.cbegin(), end, &block) != end) continue;
+        block.number = before.pages_[i];
+        block.look = 0;
+        block.isUsed = false;
+        local[count] = {block.bytes.data(), blockBytes};
+        remote[count] = {reinterpret_cast<void*>(block.number * blockBytes), blockBytes};
+        wanted[count++] = &block;
+    }
+    const ssize_t got = ::process_vm_readv(pid_, local.data(), count, remote.data(), count, 0);
+    // It ends at the first that is not there; the others are asked for when they are needed.
+    const size_t whole = got > 0 ? static_cast<size_t>(got) / blockBytes : 0;
+    for (size_t i = 0; i < std::min(whole, count); ++i) wanted[i]->look = look_;
+}
+
+const ForeignMemory::Block* ForeignMemory::used(Block& block) const {
+    if (!block.isUsed && trail_ && trail_->count_ < Trail::most)
+        trail_->pages_[trail_->count_++] = block.number;
+    block.isUsed = true;
+    return &block;
+}
+
 const ForeignMemory::Block* ForeignMemory::block(uint64_t number) const {
     if (blocks_.empty()) blocks_.resize(blockCount);
     Block& block = blocks_[number % blockCount];
-    if (block.look == look_ && block.number == number) return &block;
+    if (block.look == look_ && block.number == number) return used(block);
     iovec local{block.bytes.data(), blockBytes};
-    // A block lies within a page, so it is there as a whole or not at all.
     iovec remote{reinterpret_cast<void*>(number * blockBytes), blockBytes};
     block.look = 0;
     const ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
@@ -29,7 +62,8 @@ const ForeignMemory::Block* ForeignMemory::block(uint64_t number) const {
     isRefused_ = false;
     block.number = number;
     block.look = look_;
-    return &block;
+    block.isUsed = false;
+    return used(block);
 }
 
 bool ForeignMemory::read(uint64_t address, void* into, size_t bytes) const {

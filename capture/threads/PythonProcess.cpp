@@ -21,6 +21,9 @@ using namespace agent::python;
 
 constexpr size_t mostThreads = 4'096;
 constexpr size_t mostKnownStacks = 1u << 14, mostKnownCodes = 1u << 14;
+constexpr size_t mostKnownLines = 1u << 16;
+/// For how long what was read of code is believed.
+constexpr int64_t believedNs = 2'000'000'000;
 /// Of one look; a thread that runs leaves its frames alone for some microseconds.
 constexpr int mostTries = 3;
 
@@ -142,11 +145,15 @@ pid_t PythonProcess::threadOf(uint64_t state) const {
                : 0;
 }
 
-void PythonProcess::findThreads() {
+void PythonProcess::findThreads(int64_t nowNs) {
     stateOf_.clear();
     states_.clear();
     // What was read of code that may have been freed since is not believed for long.
-    known_.clear();
+    if (nowNs - roundBegunNs_ >= believedNs) {
+        known_.clear();
+        ++round_;
+        roundBegunNs_ = nowNs;
+    }
     if (codes_.size() > mostKnownCodes) codes_.clear();
     const FrameLayout& layout = image_->layout;
     uint64_t interpreter = 0;
@@ -214,17 +221,28 @@ PythonProcess::Outcome PythonProcess::tryStack(pid_t thread, uint64_t state, uin
 bool PythonProcess::addFrame(const Frame& told, uint32_t& number) {
     const FrameLayout& layout = image_->layout;
     Frame frame = told;
-    if (!readIdentity<Memory, false>(memory_, layout, frame)) return false;
     CodeFacts facts;
-    const auto known = codes_.find(frame.code);
-    const bool isKnown = known != codes_.end() && known->second.identity == frame.identity;
-    if (!readCode(memory_, layout, image_->types, frame.code, !isKnown, facts)) return false;
-    if (!isWithinCode(memory_, layout, frame)) return false;
-    const uint32_t code =
-        isKnown ? known->second.number
-                : log_.code({facts.function, facts.functionBytes}, {facts.file, facts.fileBytes});
-    if (!isKnown) codes_.insert_or_assign(frame.code, KnownCode{frame.identity, code});
-    number = log_.stack(number, code, lineOfFrame(memory_, layout, facts, frame));
+    auto code = codes_.find(frame.code);
+    if (code == codes_.end() || code->second.checked != round_) {
+        if (!readIdentity<Memory, false>(memory_, layout, frame)) return false;
+        const bool isKnown = code != codes_.end() && code->second.identity == frame.identity;
+        if (!readCode(memory_, layout, image_->types, frame.code, !isKnown, facts)) return false;
+        const uint32_t known = isKnown ? code->second.number
+                                       : log_.code({facts.function, facts.functionBytes},
+                                                   {facts.file, facts.fileBytes});
+        code = codes_.insert_or_assign(frame.code, KnownCode{frame.identity, known, round_}).first;
+    }
+    const uint64_t place =
+        mixed(mixed(mixed(frame.copy, frame.code), code->second.identity), frame.instruction);
+    auto line = lines_.find(place);
+    if (line == lines_.end()) {
+        if (!readCode(memory_, layout, image_->types, frame.code, false, facts) ||
+            !isWithinCode(memory_, layout, frame))
+            return false;
+        if (lines_.size() >= mostKnownLines) lines_.clear();
+        line = lines_.emplace(place, lineOfFrame(memory_, layout, facts, frame)).first;
+    }
+    number = log_.stack(number, code->second.number, line->second);
     return true;
 }
 

@@ -52,7 +52,7 @@ class PythonProcess {
                   StackReading& reading);
 
     /// Looks which threads of the process run Python. 1 us a thread.
-    void findThreads();
+    void findThreads(int64_t nowNs);
     bool isEmpty() const { return stateOf_.empty(); }
     bool hasThread(pid_t thread) const { return stateOf_.contains(thread); }
     /// The number of the thread's stack in the log, where it is written when it is new; 0 if it
@@ -66,7 +66,8 @@ class PythonProcess {
   private:
     struct KnownCode {
         uint64_t identity = 0;
-        uint32_t number = 0;  ///< In the log.
+        uint32_t number = 0;   ///< In the log.
+        uint32_t checked = 0;  ///< When it was last looked at, as `round_` counts.
     };
     enum class Outcome : uint8_t { Whole, Torn, None };
     Outcome tryStack(pid_t thread, uint64_t state, uint32_t& number);
@@ -81,7 +82,10 @@ class PythonProcess {
     GilWatch gil_;
     std::unordered_map<pid_t, uint64_t> stateOf_;
     std::vector<uint64_t> states_;
-    std::unordered_map<uint64_t, uint32_t> known_;   ///< Whole stacks by a hash of their frames.
+    std::unordered_map<uint64_t, uint32_t> known_;  ///< Whole stacks by a hash of their frames.
+    std::unordered_map<uint64_t, int32_t> lines_;   ///< By code, its identity and instruction.
+    uint32_t round_ = 0;  ///< For the time of one what is known of code is believed.
+    int64_t roundBegunNs_ = 0;
     std::unordered_map<uint64_t, KnownCode> codes_;  ///< By address.
     std::vector<agent::python::Frame> frames_;
 };

@@ -39,12 +39,23 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
 }
 
 void StateRuns::goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {
-    const SeenState between = isWaiting(seen_.state) ? seen_ : seen;
+    const SeenState before = seen_;
     close(latestNs_);
-    begin(latestNs_, between);
-    cpuNs_ = cpuNs;
-    delayNs_ = delayNs;
-    close(nowNs);
+    // Of two waits each has as much of the time as the other: whichever it was, looks fall into
+    // both alike.
+    const bool areTwo = isWaiting(before.state) && isWaiting(seen.state);
+    const int64_t middleNs = areTwo ? latestNs_ + (nowNs - latestNs_) / 2 : nowNs;
+    begin(latestNs_, isWaiting(before.state) ? before : seen);
+    cpuNs_ = areTwo ? cpuNs / 2 : cpuNs;
+    delayNs_ = areTwo ? delayNs / 2 : delayNs;
+    const int64_t restNs = cpuNs - cpuNs_, restDelayNs = delayNs - delayNs_;
+    close(middleNs);
+    if (areTwo) {
+        begin(middleNs, seen);
+        cpuNs_ = restNs;
+        delayNs_ = restDelayNs;
+        close(nowNs);
+    }
     begin(nowNs, seen);
 }
 

@@ -21,7 +21,8 @@ struct SeenState {
 /// Makes runs of what looks at one thread find: from when to when it was in one state at one line.
 /// Between two looks that differ the kernel's count of the time on a core says where one ends and
 /// the next begins, unless the thread was put on a core so often that it cannot say: then the time
-/// between is a wait with the time on a core that it had. One thread.
+/// between is a wait with the time on a core that it had, or half each of the two waits that were
+/// seen. One thread.
 class StateRuns {
   public:
     StateRuns(SampleLog& log, uint32_t process, uint32_t thread)

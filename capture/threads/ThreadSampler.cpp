@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t ms = 1'000'000;
 /// How often it is looked which processes and threads there are: at first, while all begins, and
 /// later.
-constexpr int64_t beginningNs = 5'000 * ms, findAtFirstNs = 50 * ms, findNs = 500 * ms;
+constexpr int64_t beginningNs = 2'000 * ms, findAtFirstNs = 50 * ms, findNs = 1'000 * ms;
 constexpr uint64_t findsAtAllThreads = 5;
 constexpr uint64_t turnsOfAll = 5;
 constexpr int64_t flushNs = 250 * ms;

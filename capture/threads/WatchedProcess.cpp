@@ -41,7 +41,7 @@ void WatchedProcess::find(int64_t nowNs, std::vector<char>& buffer) {
     memory_.forget();
     if (nowNs >= nextImagesNs_) findImages(nowNs);
     if (!isWatched_) return;
-    if (python_) python_->findThreads();
+    if (python_) python_->findThreads(nowNs);
     findThreads(buffer);
 }
 
@@ -73,8 +73,8 @@ void WatchedProcess::findThreads(std::vector<char>& buffer) {
 void WatchedProcess::look(bool isTurnOfAll, std::vector<char>& buffer) {
     for (auto at = threads_.begin(); at != threads_.end();) {
         auto& [number, thread] = *at;
-        const bool isOften =
-            number == pid_ || thread.isBusy() || (python_ && python_->hasThread(number));
+        const bool isOften = number == pid_ || thread.isBusy() ||
+                             (python_ && python_->hasThread(number) && !thread.isIdle());
         PythonProcess* const python = python_ ? &*python_ : nullptr;
         if ((isOften || isTurnOfAll) && !thread.look(sampleTimeNs(), python, memory_, buffer)) {
             thread.end();

@@ -25,8 +25,8 @@ class WatchedProcess {
     /// Looks what there is in it that could be watched, and which threads it has; a few times a
     /// second.
     void find(int64_t nowNs, std::vector<char>& buffer);
-    /// Looks at its threads: at those that run Python or much, and at the first, each time; at all
-    /// if `isTurnOfAll`.
+    /// Looks at its threads: at those that run Python and ran lately, those that run much, and at
+    /// the first, each time; at all if `isTurnOfAll`.
     void look(bool isTurnOfAll, std::vector<char>& buffer);
     void end();
 

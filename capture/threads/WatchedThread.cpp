@@ -25,7 +25,7 @@ WatchedThread::WatchedThread(pid_t process, pid_t thread, SampleLog& log)
       runs_(log, static_cast<uint32_t>(process), static_cast<uint32_t>(thread)) {}
 
 bool WatchedThread::readTimes(std::vector<char>& buffer, Times& times) const {
-    std::string_view text = times_.read(buffer);
+    std::string_view text = times_.readLine(buffer);
     if (text.empty()) return false;
     times.cpuNs = numberIn(takeWord(text));
     times.delayNs = numberIn(takeWord(text));
@@ -38,14 +38,14 @@ SystemCall WatchedThread::readCall(std::vector<char>& buffer) {
         call_ = ProcFile(folder_ + "syscall");
         hasCall_ = true;
     }
-    const SystemCall call = parseSystemCall(call_.read(buffer));
+    const SystemCall call = parseSystemCall(call_.readLine(buffer));
     tellsCalls_ = call.isKnown;
     return call;
 }
 
 /// The letter behind the name: R, S, D, ...; 0 if it cannot be read.
 char WatchedThread::readState(std::vector<char>& buffer) const {
-    const std::string_view text = ProcFile(folder_ + "stat").read(buffer);
+    const std::string_view text = ProcFile(folder_ + "stat").readLine(buffer);
     const size_t end = text.rfind(") ");
     return end == std::string_view::npos || end + 2 >= text.size() ? '\0' : text[end + 2];
 }
@@ -72,8 +72,13 @@ bool WatchedThread::look(int64_t nowNs, PythonProcess* python, ForeignMemory& me
         if (state == '\0') return false;
         call.isRunning = state == 'R';
     }
-    memory.forget();
-    stack_ = python ? python->stackOf(thread_) : 0;
+    if (python) {
+        memory.begin(trail_);
+        stack_ = python->stackOf(thread_);
+        memory.endTrail();
+    } else {
+        stack_ = 0;
+    }
     const int64_t passedNs = isFirst ? 0 : nowNs - runs_.latestNs();
     const SeenState seen = seenOf(call, passedNs, since, python, buffer);
     runs_.see(nowNs, seen, isFirst ? 0 : since.cpuNs, isFirst ? 0 : since.delayNs,
@@ -115,7 +120,11 @@ SeenState WatchedThread::seenOf(const SystemCall& call, int64_t passedNs, const 
 }
 
 void WatchedThread::tellName(std::vector<char>& buffer) {
-    std::string_view text = ProcFile(folder_ + "comm").read(buffer);
+    // A thread is named when it begins, if at all; later by few.
+    constexpr uint32_t asksAtFirst = 4, asksLater = 16;
+    const uint32_t asks = asks_++;
+    if (asks >= asksAtFirst && asks % asksLater != 0) return;
+    std::string_view text = ProcFile(folder_ + "comm").readLine(buffer);
     const std::string_view name = takeUntil(text, '\n');
     if (name.empty() || name == name_) return;
     name_ = name;

@@ -27,7 +27,9 @@ class WatchedThread {
     void end() { runs_.end(); }
     /// Whether it ran in most of the latest looks.
     bool isBusy() const { return busy_ >= mostBusy / 2; }
-    /// Tells what it is called if that is not what it was called before.
+    /// Whether it ran in none of them.
+    bool isIdle() const { return busy_ == 0; }
+    /// Tells what it is called if that is not what it was called before; looks at that seldom.
     void tellName(std::vector<char>& buffer);
     /// Whether the kernel tells of a system call.
     bool tellsCalls() const { return tellsCalls_; }
@@ -54,8 +56,10 @@ class WatchedThread {
     StateRuns runs_;
     Times latest_;
     uint32_t stack_ = 0;
+    ForeignMemory::Trail trail_;
     int busy_ = 0;
     std::string name_;
+    uint32_t asks_ = 0;  ///< For its name.
 };
 
 }  // namespace lanescope::capture

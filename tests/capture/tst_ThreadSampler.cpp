@@ -105,35 +105,20 @@ std::map<QString, int64_t> timeByFunction(const Trace& trace, uint32_t thread) {
     return sums;
 }
 
-class Runs : public log::RecordVisitor {
-  public:
-    void visit(const log::ThreadRunRecord& record) override { all.push_back(record); }
-    std::vector<log::ThreadRunRecord> all;
-};
-
-/// What a series of looks becomes.
-std::vector<log::ThreadRunRecord> runsOf(const std::function<void(StateRuns&)>& look) {
-    const QTemporaryDir folder;
-    const std::string path = folder.filePath(QStringLiteral("here.sampler.1")).toStdString();
-    {
-        SampleLog log(path, uint64_t{1} << 30);
-        StateRuns runs(log, 7, 8);
-        look(runs);
-        runs.end();
-        log.flush();
-        log.end();
-    }
-    auto reader = log::LogReader::open(path + ".log");
-    Runs found;
-    while (reader && reader->poll(found, 100).value_or(0) > 0) continue;
-    return found.all;
-}
-
-SeenState seen(ThreadState state, uint32_t stack = 0) {
-    SeenState all;
-    all.state = state;
-    all.stack = stack;
-    return all;
+/// From the first to the last that was seen of schedule.py's turns: what comes before and after, to
+/// start and to end, is none of the schedule.
+TimeRange scheduleIn(const Trace& trace, uint32_t thread) {
+    TimeRange schedule{greatestTimeNs, -greatestTimeNs};
+    StatesOfThreads(trace).forEachIn(
+        thread, {-greatestTimeNs, greatestTimeNs}, [&](uint32_t row, TimeRange piece) {
+            const uint32_t stack = trace.cpuStates.stack[row];
+            if (stack == noIndex) return;
+            const auto name = trace.strings.at(trace.stacks.function[stack]);
+            if (name != "spin" && name != "nap" && !name.starts_with("wait_for_")) return;
+            schedule.startNs = std::min(schedule.startNs, piece.startNs);
+            schedule.endNs = std::max(schedule.endNs, piece.endNs);
+        });
+    return schedule;
 }
 
 /// From now on process_vm_readv fails as where a sandbox does not know it.
@@ -155,133 +140,6 @@ class tst_ThreadSampler : public QObject {
     Q_OBJECT
 
   private slots:
-    void readsWhatAThreadSleepsIn() {
-        const SystemCall running = parseSystemCall("running\n");
-        QVERIFY(running.isKnown && running.isRunning);
-        const SystemCall futex =
-            parseSystemCall(QByteArray::number(SYS_futex).toStdString() + " 0x7f00 0x189 0x0\n");
-        QVERIFY(futex.isKnown && !futex.isRunning);
-        QCOMPARE(futex.argument, uint64_t{0x7f00});
-        QCOMPARE(sleepReason(futex), ThreadState::Lock);
-        QVERIFY(isFutex(futex.number));
-        QCOMPARE(sleepReason(parseSystemCall("-1 0x7ffc 0x7f29\n")), ThreadState::Disk);
-        QVERIFY(!parseSystemCall("").isKnown);
-        SystemCall call;
-        call.number = SYS_clock_nanosleep;
-        QCOMPARE(sleepReason(call), ThreadState::Sleep);
-        call.number = SYS_ioctl;
-        QCOMPARE(sleepReason(call), ThreadState::Device);
-        call.number = SYS_ppoll;
-        QCOMPARE(sleepReason(call), ThreadState::Poll);
-        QCOMPARE(nameOfCall(call.number), std::string_view("ppoll"));
-        call.number = 100'000;
-        QCOMPARE(sleepReason(call), ThreadState::Blocked);
-        QVERIFY(nameOfCall(call.number).empty());
-    }
-
-    void makesOneRunOfLooksThatAreAlike() {
-        const auto runs = runsOf([](StateRuns& made) {
-            for (int look = 0; look <= 10; ++look)
-                made.see(1'000 * ms + look * 10 * ms, seen(ThreadState::Sleep, 3), 0, 0);
-        });
-        QCOMPARE(runs.size(), size_t{1});
-        QCOMPARE(runs[0].startNs, 1'000 * ms);
-        QCOMPARE(runs[0].endNs, 1'100 * ms);
-        QCOMPARE(runs[0].stack, 3u);
-        QCOMPARE(runs[0].looks, 11u);
-    }
-
-    /// The time on a core says when it fell asleep, and when it woke.
-    void putsTheEdgesWhereTheKernelCounted() {
-        const auto runs = runsOf([](StateRuns& made) {
-            made.see(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
-            made.see(1'010 * ms, seen(ThreadState::Sleep, 2), 2 * ms, 1 * ms);
-            made.see(1'020 * ms, seen(ThreadState::Running, 1), 4 * ms, 0);
-            made.see(1'030 * ms, seen(ThreadState::Running, 1), 10 * ms, 0);
-        });
-        QCOMPARE(runs.size(), size_t{3});
-        QCOMPARE(runs[0].endNs, 1'003 * ms);
-        QCOMPARE(runs[0].cpuNs, 2 * ms);
-        QCOMPARE(runs[0].delayNs, 1 * ms);
-        QCOMPARE(runs[1].startNs, 1'003 * ms);
-        QCOMPARE(runs[1].endNs, 1'016 * ms);
-        QCOMPARE(runs[2].cpuNs, 14 * ms);
-    }
-
-    /// Who is woken and gets no core is still where it waited.
-    void leavesTheDelayWhereTheWaitWas() {
-        const auto runs = runsOf([](StateRuns& made) {
-            made.see(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
-            made.see(1'010 * ms, seen(ThreadState::Running, 2), 2 * ms, 3 * ms);
-            made.see(1'020 * ms, seen(ThreadState::Running, 2), 10 * ms, 0);
-        });
-        QCOMPARE(runs.size(), size_t{3});
-        QCOMPARE(static_cast<ThreadState>(runs[1].state), ThreadState::Runnable);
-        QCOMPARE(runs[1].stack, 1u);
-        QCOMPARE(runs[1].startNs, 1'005 * ms);
-        QCOMPARE(runs[1].endNs, 1'008 * ms);
-        QCOMPARE(runs[1].delayNs, 3 * ms);
-        QCOMPARE(runs[2].delayNs, int64_t{0});
-        QCOMPARE(runs[2].cpuNs, 12 * ms);
-    }
-
-    void tellsOfARunBetweenTwoWaits() {
-        const auto runs = runsOf([](StateRuns& made) {
-            made.see(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
-            made.see(1'010 * ms, seen(ThreadState::Lock, 2), 4 * ms, 0);
-            made.see(1'020 * ms, seen(ThreadState::Lock, 2), 0, 0);
-        });
-        QCOMPARE(runs.size(), size_t{3});
-        QCOMPARE(static_cast<ThreadState>(runs[1].state), ThreadState::Running);
-        QCOMPARE(runs[1].startNs, 1'003 * ms);
-        QCOMPARE(runs[1].endNs, 1'007 * ms);
-        QCOMPARE(runs[1].stack, 0u);
-        int64_t sumNs = 0;
-        for (const auto& run : runs) sumNs += run.endNs - run.startNs;
-        QCOMPARE(sumNs, 20 * ms);
-    }
-
-    /// Who was put on a core often between two looks has no edge that anybody could know.
-    void guessesNoEdgeOfWhoWentToAndFro() {
-        const auto runs = runsOf([](StateRuns& made) {
-            made.see(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
-            made.see(1'100 * ms, seen(ThreadState::Lock, 2), 40 * ms, 0, 8);
-            made.see(1'200 * ms, seen(ThreadState::Lock, 2), 0, 0);
-            made.see(1'300 * ms, seen(ThreadState::Running, 3), 98 * ms, 0, 9);
-        });
-        QCOMPARE(runs.size(), size_t{3});
-        QCOMPARE(static_cast<ThreadState>(runs[0].state), ThreadState::Lock);
-        QCOMPARE(runs[0].startNs, 1'000 * ms);
-        QCOMPARE(runs[0].endNs, 1'100 * ms);
-        QCOMPARE(runs[0].cpuNs, 40 * ms);
-        QCOMPARE(runs[1].endNs, 1'202 * ms);
-        QCOMPARE(runs[1].cpuNs, int64_t{0});
-        // That it ran for nearly all of the time is known, however often it was put on a core.
-        QCOMPARE(static_cast<ThreadState>(runs[2].state), ThreadState::Running);
-        QCOMPARE(runs[2].cpuNs, 98 * ms);
-    }
-
-    void neverMakesTimeGoBack() {
-        std::mt19937 random(7);
-        const auto runs = runsOf([&](StateRuns& made) {
-            int64_t nowNs = 1'000 * ms;
-            for (int look = 0; look < 2'000; ++look) {
-                const auto state = static_cast<ThreadState>(random() % threadStateCount);
-                const auto cpuNs = static_cast<int64_t>(random() % 30) * ms;
-                made.see(nowNs, seen(state, random() % 3), cpuNs,
-                         static_cast<int64_t>(random() % 3) * ms);
-                nowNs += 1 + static_cast<int64_t>(random() % 15) * ms;
-            }
-        });
-        int64_t lastNs = 0;
-        for (const auto& run : runs) {
-            QVERIFY(run.startNs >= lastNs);
-            QVERIFY(run.endNs >= run.startNs);
-            QVERIFY(run.cpuNs >= 0 && run.delayNs >= 0);
-            lastNs = run.endNs;
-        }
-    }
-
     /// Memory of another process may hold anything, and change while it is read.
     void survivesAnyMemory() {
         const QTemporaryDir folder;
@@ -303,7 +161,7 @@ class tst_ThreadSampler : public QObject {
                 ForeignMemory memory(::getpid());
                 StackReading counts;
                 PythonProcess process(python, memory, log, counts);
-                process.findThreads();
+                process.findThreads(0);
                 for (const pid_t thread : {::getpid(), 1, 4'242}) process.stackOf(thread);
                 process.isGil(first + random() % (image.size() * sizeof(uint64_t)));
                 process.gilHolder();
@@ -316,6 +174,35 @@ class tst_ThreadSampler : public QObject {
         QVERIFY(!memory.get(0, word));
         QVERIFY(!memory.get(uint64_t{1} << 46 | 8, word));
         QVERIFY(!memory.get(~uint64_t{7}, word));
+    }
+
+    /// What the look before used is there by one call, as it is now and not as it was then.
+    void readsAgainWhatWasUsed() {
+        constexpr size_t page = 4'096;
+        std::vector<unsigned char> room(3 * page);
+        const auto begin = (reinterpret_cast<uint64_t>(room.data()) + page - 1) / page * page;
+        auto* const there = reinterpret_cast<volatile uint32_t*>(begin);
+        ForeignMemory memory(::getpid());
+        ForeignMemory::Trail trail;
+        for (uint32_t look = 1; look < 5; ++look) {
+            there[0] = look;
+            there[page / sizeof(uint32_t)] = 10 * look;
+            memory.begin(trail);
+            uint32_t first = 0, second = 0;
+            QVERIFY(memory.get(begin, first) && memory.get(begin + page, second));
+            QCOMPARE(first, look);
+            QCOMPARE(second, 10 * look);
+            there[0] = 100;
+            QVERIFY(memory.get(begin, first));
+            QCOMPARE(first, look);  // of this look
+            memory.forget();
+            QVERIFY(memory.get(begin, first));
+            QCOMPARE(first, 100u);
+            QVERIFY(memory.get(begin + page, second));
+            uint64_t none = 0;
+            QVERIFY(!memory.get(8, none));
+            memory.endTrail();
+        }
     }
 
     void findsNamesInAProgramInMemory() {
@@ -338,41 +225,60 @@ class tst_ThreadSampler : public QObject {
         if (!isFound) QSKIP("No C library of its own here.");
     }
 
-    /// Each share within three points of what the program's own clock says.
+    /// At the defaults: each share within three points of what the program's own clock says, of
+    /// what it did and waited for.
     void tellsWhatAProgramOfKnownScheduleDid() {
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
-            // As often as pieces of 20 ms want it: where a look takes long, the usual rate is
-            // slowed to keep to its share of a core, and then some are seen by no look.
+            const Recorded run = recorded({python, scriptOf("schedule.py"), "30"});
+            QVERIFY2(run.trace, run.errors.constData());
+            const uint32_t thread = mainThread(*run.trace);
+            QVERIFY2(thread != noIndex, qPrintable(python));
+            const ThreadTimes times =
+                StatesOfThreads(*run.trace).during(thread, scheduleIn(*run.trace, thread));
+            const auto holds = [&](const char* what, ThreadState state) {
+                const double share = percent(times.of(state), times.knownNs());
+                const double truth = run.said["shares"].toObject()[what].toDouble();
+                qInfo("%s: %s %.1f %%, its own clock %.1f %%", qPrintable(python), what, share,
+                      truth);
+                return std::abs(share - truth) <= 3;
+            };
+            QVERIFY(holds("cpu", ThreadState::Running));
+            QVERIFY(holds("nap", ThreadState::Sleep));
+            QVERIFY(holds("lock", ThreadState::Lock));
+            QVERIFY(holds("input", ThreadState::Poll));
+        }
+    }
+
+    /// The same of functions, looked at as often as pieces of 20 ms want it: looks that are further
+    /// apart miss what comes between, and claim no line there.
+    void tellsInWhichFunctionsItWas() {
+        if (isSanitized) QSKIP("Too slow with a sanitizer.");
+        for (const QString& python : interpreters()) {
             const Recorded run =
                 recorded({python, scriptOf("schedule.py"), "30"}, {}, {"--threads", "400"});
             QVERIFY2(run.trace, run.errors.constData());
-            const Trace& trace = *run.trace;
-            const uint32_t thread = mainThread(trace);
+            const uint32_t thread = mainThread(*run.trace);
             QVERIFY2(thread != noIndex, qPrintable(python));
             const QJsonObject shares = run.said["shares"].toObject();
-            const ThreadTimes times = timesOf(trace, thread);
-            // What comes before and after, to start and to end, is none of the schedule.
-            const auto functions = timeByFunction(trace, thread);
+            const auto functions = timeByFunction(*run.trace, thread);
             const auto of = [&](const char* name) {
                 const auto found = functions.find(QString::fromLatin1(name));
                 return found == functions.end() ? int64_t{0} : found->second;
             };
             const int64_t wholeNs =
                 of("spin") + of("nap") + of("wait_for_lock") + of("wait_for_input");
-            const auto holds = [&](const char* what, int64_t ns) {
-                const double share = percent(ns, wholeNs), truth = shares[what].toDouble();
+            const auto holds = [&](const char* what, const char* function) {
+                const double share = percent(of(function), wholeNs);
+                const double truth = shares[what].toDouble();
                 qInfo("%s: %s %.1f %%, its own clock %.1f %%", qPrintable(python), what, share,
                       truth);
                 return std::abs(share - truth) <= 3;
             };
-            QVERIFY(holds("spin", of("spin")));
-            QVERIFY(holds("nap", of("nap")));
-            QVERIFY(holds("lock", of("wait_for_lock")));
-            QVERIFY(holds("input", of("wait_for_input")));
-            // And by what it did.
-            QVERIFY(holds("nap", times.of(ThreadState::Sleep)));
-            QVERIFY(holds("lock", times.of(ThreadState::Lock)));
+            QVERIFY(holds("spin", "spin"));
+            QVERIFY(holds("nap", "nap"));
+            QVERIFY(holds("lock", "wait_for_lock"));
+            QVERIFY(holds("input", "wait_for_input"));
         }
     }
 

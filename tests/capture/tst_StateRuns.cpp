@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/syscall.h>
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "capture/log/LogReader.h"
+#include "capture/threads/StateRuns.h"
+#include "capture/threads/sleepReason.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::capture;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+
+class Runs : public log::RecordVisitor {
+  public:
+    void visit(const log::ThreadRunRecord& record) override { all.push_back(record); }
+    std::vector<log::ThreadRunRecord> all;
+};
+
+/// What a series of looks becomes.
+std::vector<log::ThreadRunRecord> runsOf(const std::function<void(StateRuns&)>& look) {
+    const QTemporaryDir folder;
+    const std::string path = folder.filePath(QStringLiteral("here.sampler.1")).toStdString();
+    {
+        SampleLog log(path, uint64_t{1} << 30);
+        StateRuns runs(log, 7, 8);
+        look(runs);
+        runs.end();
+        log.flush();
+        log.end();
+    }
+    auto reader = log::LogReader::open(path + ".log");
+    Runs found;
+    while (reader && reader->poll(found, 100).value_or(0) > 0) continue;
+    return found.all;
+}
+
+SeenState seen(ThreadState state, uint32_t stack = 0) {
+    SeenState all;
+    all.state = state;
+    all.stack = stack;
+    return all;
+}
+
+}  // namespace
+
+/// What looks at a thread become.
+class tst_StateRuns : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void readsWhatAThreadSleepsIn() {
+        const SystemCall running = parseSystemCall("running\n");
+        QVERIFY(running.isKnown && running.isRunning);
+        const SystemCall futex =
+            parseSystemCall(QByteArray::number(SYS_futex).toStdString() + " 0x7f00 0x189 0x0\n");
+        QVERIFY(futex.isKnown && !futex.isRunning);
+        QCOMPARE(futex.argument, uint64_t{0x7f00});
+        QCOMPARE(sleepReason(futex), ThreadState::Lock);
+        QVERIFY(isFutex(futex.number));
+        QCOMPARE(sleepReason(parseSystemCall("-1 0x7ffc 0x7f29\n")), ThreadState::Disk);
+        QVERIFY(!parseSystemCall("").isKnown);
+        SystemCall call;
+        call.number = SYS_clock_nanosleep;
+        QCOMPARE(sleepReason(call), ThreadState::Sleep);
+        call.number = SYS_ioctl;
+        QCOMPARE(sleepReason(call), ThreadState::Device);
+        call.number = SYS_ppoll;
+        QCOMPARE(sleepReason(call), ThreadState::Poll);
+        QCOMPARE(nameOfCall(call.number), std::string_view("ppoll"));
+        call.number = 100'000;
+        QCOMPARE(sleepReason(call), ThreadState::Blocked);
+        QVERIFY(nameOfCall(call.number).empty());
+    }
+
+    void makesOneRunOfLooksThatAreAlike() {
+        const auto runs = runsOf([](StateRuns& made) {
+            for (int look = 0; look <= 10; ++look)
+                made.see(1'000 * ms + look * 10 * ms, seen(ThreadState::Sleep, 3), 0, 0);
+        });
+        QCOMPARE(runs.size(), size_t{1});
+        QCOMPARE(runs[0].startNs, 1'000 * ms);
+        QCOMPARE(runs[0].endNs, 1'100 * ms);
+        QCOMPARE(runs[0].stack, 3u);
+        QCOMPARE(runs[0].looks, 11u);
+    }
+
+    /// The time on a core says when it fell asleep, and when it woke.
+    void putsTheEdgesWhereTheKernelCounted() {
+        const auto runs = runsOf([](StateRuns& made) {
+            made.see(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
+            made.see(1'010 * ms, seen(ThreadState::Sleep, 2), 2 * ms, 1 * ms);
+            made.see(1'020 * ms, seen(ThreadState::Running, 1), 4 * ms, 0);
+            made.see(1'030 * ms, seen(ThreadState::Running, 1), 10 * ms, 0);
+        });
+        QCOMPARE(runs.size(), size_t{3});
+        QCOMPARE(runs[0].endNs, 1'003 * ms);
+        QCOMPARE(runs[0].cpuNs, 2 * ms);
+        QCOMPARE(runs[0].delayNs, 1 * ms);
+        QCOMPARE(runs[1].startNs, 1'003 * ms);
+        QCOMPARE(runs[1].endNs, 1'016 * ms);
+        QCOMPARE(runs[2].cpuNs, 14 * ms);
+    }
+
+    /// Who is woken and gets no core is still where it waited.
+    void leavesTheDelayWhereTheWaitWas() {
+        const auto runs = runsOf([](StateRuns& made) {
+            made.see(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
+            made.see(1'010 * ms, seen(ThreadState::Running, 2), 2 * ms, 3 * ms);
+            made.see(1'020 * ms, seen(ThreadState::Running, 2), 10 * ms, 0);
+        });
+        QCOMPARE(runs.size(), size_t{3});
+        QCOMPARE(static_cast<ThreadState>(runs[1].state), ThreadState::Runnable);
+        QCOMPARE(runs[1].stack, 1u);
+        QCOMPARE(runs[1].startNs, 1'005 * ms);
+        QCOMPARE(runs[1].endNs, 1'008 * ms);
+        QCOMPARE(runs[1].delayNs, 3 * ms);
+        QCOMPARE(runs[2].delayNs, int64_t{0});
+        QCOMPARE(runs[2].cpuNs, 12 * ms);
+    }
+
+    void tellsOfARunBetweenTwoWaits() {
+        const auto runs = runsOf([](StateRuns& made) {
+            made.see(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
+            made.see(1'010 * ms, seen(ThreadState::Lock, 2), 4 * ms, 0);
+            made.see(1'020 * ms, seen(ThreadState::Lock, 2), 0, 0);
+        });
+        QCOMPARE(runs.size(), size_t{3});
+        QCOMPARE(static_cast<ThreadState>(runs[1].state), ThreadState::Running);
+        QCOMPARE(runs[1].startNs, 1'003 * ms);
+        QCOMPARE(runs[1].endNs, 1'007 * ms);
+        QCOMPARE(runs[1].stack, 0u);
+        int64_t sumNs = 0;
+        for (const auto& run : runs) sumNs += run.endNs - run.startNs;
+        QCOMPARE(sumNs, 20 * ms);
+    }
+
+    /// Who was put on a core often between two looks has no edge that anybody could know.
+    void guessesNoEdgeOfWhoWentToAndFro() {
+        const auto runs = runsOf([](StateRuns& made) {
+            made.see(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
+            made.see(1'100 * ms, seen(ThreadState::Lock, 2), 40 * ms, 0, 8);
+            made.see(1'200 * ms, seen(ThreadState::Lock, 2), 0, 0);
+            made.see(1'300 * ms, seen(ThreadState::Running, 3), 98 * ms, 0, 9);
+        });
+        QCOMPARE(runs.size(), size_t{3});
+        QCOMPARE(static_cast<ThreadState>(runs[0].state), ThreadState::Lock);
+        QCOMPARE(runs[0].startNs, 1'000 * ms);
+        QCOMPARE(runs[0].endNs, 1'100 * ms);
+        QCOMPARE(runs[0].cpuNs, 40 * ms);
+        QCOMPARE(runs[1].endNs, 1'202 * ms);
+        QCOMPARE(runs[1].cpuNs, int64_t{0});
+        const auto between = runsOf([](StateRuns& made) {
+            made.see(1'000 * ms, seen(ThreadState::Lock, 1), 0, 0);
+            made.see(1'100 * ms, seen(ThreadState::Sleep, 2), 41 * ms, 0, 8);
+        });
+        QCOMPARE(between.size(), size_t{2});
+        QCOMPARE(static_cast<ThreadState>(between[0].state), ThreadState::Lock);
+        QCOMPARE(static_cast<ThreadState>(between[1].state), ThreadState::Sleep);
+        QCOMPARE(between[0].endNs, 1'050 * ms);
+        QCOMPARE(between[1].endNs, 1'100 * ms);
+        QCOMPARE(between[0].cpuNs + between[1].cpuNs, 41 * ms);
+        // That it ran for nearly all of the time is known, however often it was put on a core.
+        QCOMPARE(static_cast<ThreadState>(runs[2].state), ThreadState::Running);
+        QCOMPARE(runs[2].cpuNs, 98 * ms);
+    }
+
+    void neverMakesTimeGoBack() {
+        std::mt19937 random(7);
+        const auto runs = runsOf([&](StateRuns& made) {
+            int64_t nowNs = 1'000 * ms;
+            for (int look = 0; look < 2'000; ++look) {
+                const auto state = static_cast<ThreadState>(random() % threadStateCount);
+                const auto cpuNs = static_cast<int64_t>(random() % 30) * ms;
+                made.see(nowNs, seen(state, random() % 3), cpuNs,
+                         static_cast<int64_t>(random() % 3) * ms);
+                nowNs += 1 + static_cast<int64_t>(random() % 15) * ms;
+            }
+        });
+        int64_t lastNs = 0;
+        for (const auto& run : runs) {
+            QVERIFY(run.startNs >= lastNs);
+            QVERIFY(run.endNs >= run.startNs);
+            QVERIFY(run.cpuNs >= 0 && run.delayNs >= 0);
+            lastNs = run.endNs;
+        }
+    }
+};
+
+LANESCOPE_TEST(tst_StateRuns, NoApplication)
+#include "tst_StateRuns.moc"
