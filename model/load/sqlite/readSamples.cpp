@@ -66,6 +66,7 @@ void readSamples(LoadContext& context, FileDirectory& directory, const CoreTimes
         reader, t, directory.identities, Nameless::LeftOut, [&](uint32_t thread, TimeRange times) {
             samplesOf[thread].push_back({times.startNs, stacks.of(reader.integerOr(t.id, -1))});
         });
+    reader.countAs("thread samples");
     for (auto& [thread, samples] : samplesOf) {
         const auto times = onCore.find(thread);
         giveSamples(context.builder(), thread, samples,

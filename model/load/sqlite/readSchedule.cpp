@@ -21,6 +21,7 @@ CoreTimes readSchedule(LoadContext& context, FileDirectory& directory, LooksOfTh
                 switchesOf[thread].push_back({times.startNs, reader.integerOr(t.isSchedIn, 0) != 0,
                                               reader.integerOr(t.isPreempted, 0) != 0});
             });
+    reader.countAs("thread switches");
     for (const auto& [thread, rows] : looks) switchesOf.try_emplace(thread);
     CoreTimes onCore;
     for (auto& [thread, switches] : switchesOf) {
