@@ -12,6 +12,6 @@ namespace lanescope::views {
 /// O(tracks log tracks).
 TrackArrangement firstArrangement(const Trace& trace);
 inline constexpr size_t manyGpus = 4;
-inline constexpr size_t manyRows = 12;
+inline constexpr size_t manyRows = 9;
 
 }  // namespace lanescope::views

@@ -75,6 +75,17 @@ class TestFirstArrangement : public QObject {
         QCOMPARE(seen, 8);
     }
 
+    void eightGpusOfOneProcessHaveLowRowsToo() {
+        SimulatedTrace builder;
+        const uint32_t process = builder.addProcess(100, "python3");
+        const uint32_t thread = builder.addThread(process, 100);
+        for (int gpu = 0; gpu < 8; ++gpu)
+            builder.launch(thread, builder.addStream(process, builder.addGpu(), 7), "gemm", 0,
+                           10'000, 60'000);
+        QCOMPARE(firstArrangement(*builder.finish()).height, RowHeight::Compact);
+        QCOMPARE(firstArrangement(*ranksOf(4)).height, TrackArrangement().height);
+    }
+
     void itIsWhatArrangingAsAtFirstComesBackTo() {
         const TracePtr trace = ranksOf(8);
         TimelineView timeline;
