@@ -53,6 +53,11 @@ std::string_view sourceText(const RunSummary& run) {
     return "";
 }
 
+std::string rangesText(const RunSummary& run) {
+    return run.rangesPerStep == 1 ? "one range each"
+                                  : fmt::format("{} ranges each", run.rangesPerStep);
+}
+
 bool areClocksOther(const SummaryFacts& before, const SummaryFacts& after) {
     const auto clock = static_cast<double>(before.smClockHz);
     return before.smClockHz > 0 && after.smClockHz > 0 &&
@@ -114,6 +119,9 @@ void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidat
         return;
     }
     cautions.addIfOther("Steps begin with", baseline.pattern, candidate.pattern);
+    cautions.addIfOther("Steps hold", rangesText(baseline), rangesText(candidate));
+    cautions.addIfOther("What repeats is a", std::string(identifier(baseline.kind)),
+                        std::string(identifier(candidate.kind)));
     if (baseline.source == StepSource::KernelPattern)
         cautions.add(
             "Neither run marks its steps with NVTX ranges: they were found by the rhythm of the "

@@ -14,7 +14,7 @@ using namespace compare;
 
 namespace {
 
-/// Of the time of the steps and between them, from which on work between them is worth a word.
+/// Of the work of the GPU in the steps and between them, from which on the latter is worth a word.
 constexpr double leastBetween = 0.03;
 
 std::string percent(double share) {
@@ -41,8 +41,13 @@ std::string patternText(const RunSummary& run) {
 /// That work lies between the steps, as between ranges that were named.
 std::string pausesSentence(const WorkerSummary& of) {
     const int64_t workNs = of.pauses.ns - of.pauses.idleNs;
-    const auto allNs = static_cast<double>(of.totalWallNs() + of.pauses.ns);
-    if (workNs <= 0 || static_cast<double>(workNs) < leastBetween * allNs) return {};
+    int64_t inStepsNs = 0;
+    const StepParts parts = of.totalParts();
+    for (size_t index = 0; index < stepPartCount; ++index)
+        if (const auto part = static_cast<StepPart>(index); !isIdle(part)) inStepsNs += parts[part];
+    if (workNs <= 0 ||
+        static_cast<double>(workNs) < leastBetween * static_cast<double>(workNs + inStepsNs))
+        return {};
     return fmt::format(
         " Between them, in {} in all, the GPU worked for {} that count for none of them.",
         spanText(of.pauses.ns), spanText(workNs));

@@ -289,6 +289,20 @@ class TestRunComparison : public QObject {
         QVERIFY(hasCaution(comparison, "Steps come from"));
     }
 
+    void stepsOfOtherNumbersOfRangesAreSaid() {
+        const RunSummary baseline = Maker(Training{}).summary();
+        RunSummary candidate = Maker(Training{.seed = 2}).summary();
+        const auto compared = [&] {
+            return compareRuns(BaselineRun{baseline}, CandidateRun{candidate});
+        };
+        QVERIFY(!hasCaution(compared(), "Steps hold"));
+        candidate.rangesPerStep = 4;
+        candidate.kind = StepKind::Request;
+        QVERIFY(
+            hasCaution(compared(), "Steps hold: one range each in the baseline, 4 ranges each"));
+        QVERIFY(hasCaution(compared(), "What repeats is a: step in the baseline, request"));
+    }
+
     void otherGpusAndWorldSizesAreCautions() {
         const RunComparison comparison =
             comparisonOf({.ranks = 1}, {.ranks = 8, .seed = 2, .gpu = "Simulated B200"});

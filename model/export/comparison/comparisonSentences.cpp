@@ -54,6 +54,9 @@ std::string sourceSentence(const RunSummary& run, int64_t count) {
     const char* steps = count == 1 ? "step" : "steps";
     switch (run.source) {
         case StepSource::NvtxRange:
+            if (run.rangesPerStep > 1)
+                return fmt::format("{} of {} \"{}\" each", steps, run.rangesPerStep,
+                                   printable(run.pattern));
             return fmt::format("{} \"{}\"", steps, printable(run.pattern));
         case StepSource::KernelPattern:
             return fmt::format("{} found by the rhythm of {} kernels", steps,
