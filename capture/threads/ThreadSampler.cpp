@@ -25,9 +25,13 @@ constexpr uint64_t findsAtAllThreads = 5;
 constexpr uint64_t turnsOfAll = 5;
 constexpr int64_t flushNs = 250 * ms;
 constexpr int64_t judgeNs = 1'000 * ms;
+/// What the latest second tells weighs against all before: a machine that is busy makes it uneven.
+constexpr double partOfLatest = 0.2;
 /// What it may take of a core for each GPU, and how far apart its turns may become for that.
 constexpr double shareOfGpu = 0.0045;
 constexpr double mostSlowness = 10;
+/// What it takes to wake up for a turn, about.
+constexpr int64_t wakeUpNs = 15'000;
 
 /// How many GPUs the driver shows; 1 if none.
 int gpuCount() {
@@ -81,9 +85,11 @@ bool ThreadSampler::sample() {
         findProcesses(nowNs);
         nextFindNs_ = nowNs + (nowNs - begunNs_ < beginningNs ? findAtFirstNs : findNs);
     }
+    const int64_t cpuNs = threadCpuNs();
     const bool isTurnOfAll = turns_++ % turnsOfAll == 0;
     for (const auto& [pid, process] : processes_)
         if (process->isWatched()) process->look(isTurnOfAll, buffer_);
+    turnsCpuNs_ += threadCpuNs() - cpuNs + wakeUpNs;
     if (nowNs >= nextFlushNs_) {
         log_.flush();
         nextFlushNs_ = nowNs + flushNs;
@@ -146,17 +152,28 @@ void ThreadSampler::noteRefusals() {
                               unknownVersion_));
 }
 
-/// Where there are more threads than fit, all are looked at more seldom.
+/// Where there are more threads than fit, all are looked at more seldom: so much that what turns
+/// have cost in the mean fits into what the rest leaves of the share.
 void ThreadSampler::keepToShare(int64_t nowNs) {
     if (nowNs - judgedNs_ < judgeNs) return;
     const int64_t cpuNs = threadCpuNs();
-    const double share = static_cast<double>(cpuNs - judgedCpuNs_) /
-                         static_cast<double>(std::max<int64_t>(nowNs - judgedNs_, 1));
+    const auto passed = static_cast<double>(nowNs - judgedNs_);
+    const auto turns = static_cast<double>(turns_ - judgedTurns_);
+    const auto turnsCost = static_cast<double>(turnsCpuNs_);
+    const double other = static_cast<double>(cpuNs - judgedCpuNs_) - turnsCost;
     // The beginning, when all is looked for, is not judged.
-    if (nowNs - begunNs_ > beginningNs)
-        slowness_ = std::clamp(slowness_ * share / shareOfCore_, 1.0, mostSlowness);
+    if (nowNs - begunNs_ > beginningNs && turns > 0) {
+        const double part = costOfTurn_ == 0 ? 1 : partOfLatest;
+        costOfTurn_ += part * (turnsCost / turns - costOfTurn_);
+        shareOfOther_ += part * (other / passed - shareOfOther_);
+        const double left = std::max(shareOfCore_ - shareOfOther_, shareOfCore_ / mostSlowness);
+        slowness_ =
+            std::clamp(costOfTurn_ / (left * static_cast<double>(periodNs_)), 1.0, mostSlowness);
+    }
     judgedNs_ = nowNs;
     judgedCpuNs_ = cpuNs;
+    judgedTurns_ = turns_;
+    turnsCpuNs_ = 0;
 }
 
 /// "0.31 % of a core at 97 Hz: up to 41 threads of 5 processes; 28412 stacks read, 12 torn".

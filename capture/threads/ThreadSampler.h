@@ -56,7 +56,9 @@ class ThreadSampler : public Sampler {
     uint64_t random_ = 0x9e3779b97f4a7c15;
     double shareOfCore_ = 0;  ///< That it may take.
     double slowness_ = 1;     ///< By which its turns are further apart, to keep to that.
-    int64_t judgedNs_ = 0, judgedCpuNs_ = 0;
+    int64_t judgedNs_ = 0, judgedCpuNs_ = 0, turnsCpuNs_ = 0;
+    uint64_t judgedTurns_ = 0;
+    double costOfTurn_ = 0, shareOfOther_ = 0;  ///< Mean of the latest seconds.
     size_t mostThreads_ = 0, mostProcesses_ = 0;
     std::string unknownVersion_;
     bool hasSaidUnknown_ = false, hasSaidMemory_ = false, hasSaidCalls_ = false;

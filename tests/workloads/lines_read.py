@@ -19,7 +19,8 @@ TABLES = {"CUPTI_ACTIVITY_KIND_KERNEL": WORK, "CUPTI_ACTIVITY_KIND_MEMCPY": WORK
           "NVTX_EVENTS": "start, \"end\", text, textId, globalTid",
           "LANESCOPE_STACKS": "id, parentId, functionId, fileId, line", "LANESCOPE_PROPERTIES": "name, value",
           "LANESCOPE_THREAD_STATES": "start, \"end\", globalTid, state, callchainId",
-          "LANESCOPE_GRAPH_NODES": "timestamp, graphNodeId, originalNodeId, callchainId"}
+          "CUDA_GRAPH_NODE_EVENTS": "start, graphNodeId, originalGraphNodeId",
+          "LANESCOPE_GRAPH_NODE_STACKS": "nodeRow, callchainId"}
 
 
 def opened(trace):
@@ -154,7 +155,8 @@ def graphs(trace):
     frames = Frames(database)
     nodes = {}
     for node, original, stack in database.execute(
-            "SELECT graphNodeId, originalNodeId, callchainId FROM LANESCOPE_GRAPH_NODES ORDER BY timestamp"):
+            "SELECT e.graphNodeId, e.originalGraphNodeId, s.callchainId FROM CUDA_GRAPH_NODE_EVENTS e"
+            " LEFT JOIN LANESCOPE_GRAPH_NODE_STACKS s ON s.nodeRow = e.rowid ORDER BY e.start, e.rowid"):
         if stack is not None:
             nodes.setdefault(node, stack)
         # A node of an executable graph is a copy of one that was captured, and says more by that.

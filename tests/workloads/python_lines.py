@@ -137,6 +137,11 @@ def check(trace, notes_file):
         notes = json.load(file)
     result = collections.Counter()
     first = None
+
+    def same(found, wanted):
+        """Files below the folder of the recording are stored without it, and a home folder as ~."""
+        return len(found) == len(wanted) and all(
+            ours[1:] == noted[1:] and noted[0].endswith(ours[0].removeprefix("~")) for ours, noted in zip(found, wanted))
     for start, thread, number, name in recorded.calls:
         if not name.startswith("cuLaunch"):
             continue
@@ -147,7 +152,7 @@ def check(trace, notes_file):
         # Operations that Python itself dispatches again stand further in.
         found = recorded.stack(number)
         result["noted"] += 1
-        if found[-len(wanted):] != wanted:
+        if not same(found[-len(wanted):], wanted):
             result["different"] += 1
             first = first or [name, found[:6], wanted[:6]]
     windows = [(start, end) for ranges in recorded.ranges.values() for start, end, text in ranges
