@@ -19,8 +19,6 @@ namespace lanescope::capture {
 
 namespace {
 
-/// How the samples were taken and their stacks followed.
-constexpr std::string_view howTaken = "cpu-samples";
 constexpr size_t mostThreads = 200'000, mostChains = 2'000'000;
 constexpr int64_t mostSwitches = 50'000'000;
 
@@ -246,7 +244,7 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
     if (file.end() && file.end()->wallNs > 0)
         how += fmt::format(" Writing them down took {:.2f} % of a core.",
                            percent(file.end()->cpuNs, file.end()->wallNs));
-    trace_.healthOfLog(Severity::Info, howTaken, how, {}, {}, counts_.samples);
+    trace_.health(Severity::Info, HealthCode::CpuSamples, how, {}, {}, counts_.samples);
     counts_.lost += static_cast<int64_t>(first.lostRecords);
     if (counts_.lost > 0)
         trace_.health(Severity::Warning, HealthCode::SamplesDropped,

@@ -283,13 +283,12 @@ void SamplerImporter::noteStolen(const Counter& counter) {
     const double stolen =
         std::bit_cast<double>(counter.written->bits) - std::bit_cast<double>(counter.first->bits);
     if (!(stolen / seconds >= leastStolen)) return;
-    process_.trace.healthOfLog(
-        Severity::Warning, "cpu-stolen",
+    process_.trace.health(
+        Severity::Warning, HealthCode::CpuStolen,
         fmt::format("The host of this virtual machine kept {:.2f} of a core from it (counter "
                     "cpu.steal: {:.1f} s in {:.1f} s): the CPU's part of steps is longer for that, "
                     "which is none of the program's doing.",
-                    stolen / seconds, stolen, seconds),
-        {}, {}, {});
+                    stolen / seconds, stolen, seconds));
 }
 
 void SamplerImporter::writeMetrics() {

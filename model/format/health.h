@@ -192,6 +192,9 @@ enum class HealthCode : uint16_t {
     ClocksAligned,
     ClocksNotAligned,
     ClocksContradicted,
+    // Of the collector: what the kernel and the machine's own host did.
+    CpuSamples,
+    CpuStolen,
 };
 
 /// A code, what files call it, and what its notes are about.
@@ -309,6 +312,8 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::ClocksAligned, "clocks-aligned"},
     HealthCodeName{HealthCode::ClocksNotAligned, "clocks-not-aligned"},
     HealthCodeName{HealthCode::ClocksContradicted, "clocks-contradicted"},
+    HealthCodeName{HealthCode::CpuSamples, "cpu-samples"},
+    HealthCodeName{HealthCode::CpuStolen, "cpu-stolen"},
 };
 
 /// Whether a note of this code is made anew whenever a trace is finished, so that nobody need keep
@@ -331,7 +336,7 @@ constexpr bool isFoundAnew(HealthCode code) {
 }
 
 /// How many codes there are, `Unknown` included.
-inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::ClocksContradicted) + 1;
+inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::CpuStolen) + 1;
 
 namespace detail {
 constexpr bool areHealthCodesInOrder() {

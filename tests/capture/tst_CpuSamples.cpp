@@ -102,8 +102,7 @@ QMap<QString, double> shares(const Trace& trace, const QStringList& names) {
 /// What the trace says of how its samples were taken.
 std::string sentenceOf(const Trace& trace) {
     for (const HealthNote& note : trace.health)
-        if (note.sentence.find("samples of threads on a core") != std::string::npos)
-            return note.sentence;
+        if (note.code == HealthCode::CpuSamples) return note.sentence;
     return {};
 }
 
