@@ -18,7 +18,7 @@ namespace lanescope::capture {
 namespace {
 
 /// Of all rings together, and of one: as much as the kernel lends to a user for each core.
-constexpr size_t allRingBytes = size_t{64} << 20;
+constexpr size_t allRingBytes = size_t{128} << 20;
 constexpr size_t mostRingBytes = size_t{512} << 10, leastRingBytes = size_t{64} << 10;
 constexpr int mostCores = 8192;
 
