@@ -232,6 +232,8 @@ def _(run):
     large = [run.pinned(torch.empty(run.size(128 << 20), dtype=torch.uint8)) for _ in range(2)]
     there = [torch.empty(run.size(128 << 20), dtype=torch.uint8, device=run.device) for _ in range(2)]
     copies, done = torch.cuda.Stream(), [None, None]
+    # A copy of its own on the stream of the kernels would wait for the large one before it.
+    inputs = net.batch(0)
 
     def fetch(number):
         with torch.cuda.stream(copies):
@@ -246,7 +248,7 @@ def _(run):
             torch.cuda.current_stream().wait_event(done[number % 2])
         copies.wait_stream(torch.cuda.current_stream())
         fetch(number + 1)
-        net.step(number)
+        net.step(number, inputs)
 
     return run.steps(step, step_range="step {}")
 
