@@ -231,7 +231,7 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
         "perf events{}; {:.1f} % of the stacks reach the beginning of their thread, followed by "
         "{}.",
         counts_.samples, counts_.switches,
-        file.head().seesKernel != 0 ? "" : ", none of samples in the kernel",
+        file.head().seesKernel != 0 ? "" : ", without samples of threads in the kernel",
         percent(counts_.whole, counts_.samples),
         stacks.hasLibDw()
             ? std::string("libdw")
