@@ -54,7 +54,8 @@ class tst_AgentHardship : public QObject {
 
   private slots:
     void livesWithoutMemory() {
-        if (test::hasAddressSanitizer) QSKIP("The sanitizer needs memory itself.");
+        if (test::hasAddressSanitizer || test::hasThreadSanitizer)
+            QSKIP("The sanitizer needs memory itself.");
         AgentRun run;
         runUntouched(run, {"memory"}, 4);
         verifyWhole(run.log());
