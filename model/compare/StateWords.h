@@ -80,6 +80,9 @@ class StateWords {
         });
     }
 
+    /// Where the looks of a row saw the thread and what it did, whatever it did between them.
+    std::string_view seenIn(uint32_t row) { return wordsOf(row, Telling::Whole); }
+
     /// When in `range` the thread was not seen to wait for what may bring data: for input, a disk,
     /// a lock or another process. Nothing of a thread of which nothing is known at all. Also where
     /// looks are too far apart to say so of a short piece, since this is asked to claim less.

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "model/compare/StateWords.h"
+#include "model/trace/ProvedWaits.h"
 
 namespace lanescope::compare {
 
 RestBetween restBetween(const Trace& trace, std::span<const TimeRange> steps,
                         const LargeVector<GpuWork>& work) {
-    StateWords words(trace);
-    std::map<std::string, int64_t> waits;
-    RestBetween rest;
+    const StatesOfThreads states(trace);
+    ProvedWaits proved(trace, states);
     int64_t busyUntilNs = INT64_MIN;
     auto next = work.begin();
     for (size_t step = 1; step < steps.size(); ++step) {
@@ -22,14 +22,17 @@ RestBetween restBetween(const Trace& trace, std::span<const TimeRange> steps,
             busyUntilNs = std::max(busyUntilNs, next->endNs);
         const TimeRange idle{std::max(pause.startNs, busyUntilNs), pause.endNs};
         if (idle.durationNs() <= 0 || next == work.end() || next->call == noIndex) continue;
-        const uint32_t thread = trace.apiCalls.thread[next->call];
-        words.forEachIn(thread, idle, [&](TimeRange piece, std::string_view told) {
-            const std::optional<ThreadState> state = stateTold(told);
-            if (!state || !isWaiting(*state)) return;
-            rest.ns += piece.durationNs();
-            waits[onThread(trace, thread) + std::string(told)] += piece.durationNs();
-        });
+        proved.add(trace.apiCalls.thread[next->call], idle);
     }
+    StateWords words(trace);
+    RestBetween rest;
+    std::map<std::string, int64_t> waits;
+    proved.forEachRow([&](uint32_t row, int64_t waitedNs) {
+        if (waitedNs <= 0) return;
+        rest.ns += waitedNs;
+        waits[onThread(trace, trace.cpuStates.thread[row]) + std::string(words.seenIn(row))] +=
+            waitedNs;
+    });
     const auto most =
         std::max_element(waits.begin(), waits.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "model/compare/StateWords.h"
+#include "model/trace/ProvedWaits.h"
 #include "model/trace/ThreadTimes.h"
-#include "model/trace/mixedState.h"
 
 namespace lanescope::compare {
 
@@ -69,8 +69,7 @@ class WaitedTime {
         const CpuStateTable& states = trace_.cpuStates;
         const TimeRange range{states.startNs[row], states.endNs[row]};
         const ThreadState state = states.state[row];
-        int64_t ranNs = states.cpuNs[row] + range.durationNs() / 10;
-        if (state == ThreadState::Running) ranNs += countTickNs;
+        int64_t ranNs = lanescope::mostRunNs(trace_, row);
         if (state != ThreadState::Lock && state != ThreadState::Gil) return ranNs;
         for (const uint32_t other : launching_) {
             if (other == states.thread[row]) continue;

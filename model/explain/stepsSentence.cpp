@@ -62,7 +62,7 @@ std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
             " They count as requests since nothing of a training was seen and the program waited "
             "between them.";
     if (of.rest.ns > 0)
-        text += fmt::format(" Between two of them it was seen to wait {}: for {} in all.",
+        text += fmt::format(" Between two of them it was seen to wait {}: for {} in all at least.",
                             printable(of.rest.name), spanText(of.rest.ns));
     return text;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/steps/nameWords.h"
-#include "model/trace/ThreadTimes.h"
+#include "model/trace/ProvedWaits.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
@@ -36,8 +36,8 @@ constexpr double leastWaitedOfAll = 0.1;  ///< Of the time of all of them, and b
 constexpr double mostOthersRan = 0.25;    ///< Of that time, by all other threads together.
 /// How much the tenth longest and the tenth shortest period differ, in medians.
 constexpr double leastSpread = 0.25;
-/// So many pauses tell what other threads do in all of them.
-constexpr size_t mostLookedAt = 64;
+/// So many pauses tell what other threads do in them.
+constexpr size_t mostLookedAt = 4096;
 constexpr size_t deepestFrames = 64;
 
 bool isTrainingName(std::string_view name) {
@@ -82,13 +82,13 @@ struct Work {
 struct Boundary {
     TimeRange idle;
     uint32_t thread = noIndex;
-    int64_t waitedNs = 0;
     size_t step = 0;  ///< Before it, of its worker.
 };
 
 class RequestTeller {
   public:
-    RequestTeller(const Trace& trace, RunSteps& run) : trace_(trace), run_(run), states_(trace) {}
+    RequestTeller(const Trace& trace, RunSteps& run)
+        : trace_(trace), run_(run), states_(trace), waits_(trace, states_) {}
 
     void tell() {
         gatherWork();
@@ -96,8 +96,7 @@ class RequestTeller {
         if (!areRequests()) return;
         run_.kind = StepKind::Request;
         for (size_t worker = 0; worker < run_.workers.size(); ++worker)
-            for (const Boundary& each : boundaries_[worker])
-                if (2 * each.waitedNs >= each.idle.durationNs()) endAt(worker, each);
+            for (const Boundary& each : boundaries_[worker]) endAt(worker, each);
     }
 
   private:
@@ -138,19 +137,22 @@ class RequestTeller {
             periodsNs_.push_back(nextNs - steps[step].range.startNs);
             allNs_ = saturatingSum(allNs_, periodsNs_.back());
             if (next->startNs <= busyUntilNs) continue;
-            Boundary boundary{{busyUntilNs, next->startNs}, next->thread, 0, step};
+            Boundary boundary{{busyUntilNs, next->startNs}, next->thread, step};
             if (boundary.thread == noIndex) boundary.thread = run_.workers[worker].stepThread;
-            boundary.waitedNs = waitedNs(boundary);
+            if (boundary.thread != noIndex && !states_.isEmpty(boundary.thread) &&
+                !isInLoader(boundary))
+                waits_.add(boundary.thread, boundary.idle);
             boundaries_[worker].push_back(boundary);
         }
     }
 
-    /// How long the thread waited for what may come from outside.
-    int64_t waitedNs(const Boundary& boundary) const {
-        if (boundary.thread == noIndex || states_.isEmpty(boundary.thread)) return 0;
-        const ThreadTimes times = states_.during(boundary.thread, boundary.idle);
-        if (isInLoader(times.stack)) return 0;
-        return times.of(ThreadState::Poll) + times.of(ThreadState::Lock);
+    /// Whether looks saw it where a loader of data waits for its workers.
+    bool isInLoader(const Boundary& boundary) const {
+        bool isLoader = false;
+        states_.forEachIn(boundary.thread, boundary.idle, [&](uint32_t row, TimeRange) {
+            isLoader = isLoader || isInLoader(trace_.cpuStates.stack[row]);
+        });
+        return isLoader;
     }
 
     bool isInLoader(uint32_t stack) const {
@@ -164,24 +166,18 @@ class RequestTeller {
     }
 
     bool areRequests() const {
-        int64_t idleNs = 0, waitedNs = 0;
-        std::vector<const Boundary*> longest;
+        int64_t idleNs = 0;
+        std::vector<const Boundary*> all;
         for (const std::vector<Boundary>& ofWorker : boundaries_)
             for (const Boundary& each : ofWorker) {
                 idleNs = saturatingSum(idleNs, each.idle.durationNs());
-                waitedNs = saturatingSum(waitedNs, each.waitedNs);
-                longest.push_back(&each);
+                all.push_back(&each);
             }
-        if (longest.size() < fewestBoundaries ||
-            static_cast<double>(waitedNs) < leastWaited * static_cast<double>(idleNs) ||
-            static_cast<double>(waitedNs) < leastWaitedOfAll * static_cast<double>(allNs_) ||
-            !areIrregular())
-            return false;
-        std::sort(longest.begin(), longest.end(), [](const Boundary* a, const Boundary* b) {
-            return a->idle.durationNs() > b->idle.durationNs();
-        });
-        longest.resize(std::min(longest.size(), mostLookedAt));
-        return didOthersRest(longest);
+        const auto waitedNs = static_cast<double>(waits_.outsideNs());
+        return all.size() >= fewestBoundaries &&
+               waitedNs >= leastWaited * static_cast<double>(idleNs) &&
+               waitedNs >= leastWaitedOfAll * static_cast<double>(allNs_) && areIrregular() &&
+               didOthersRest(std::move(all));
     }
 
     bool areIrregular() const {
@@ -189,19 +185,18 @@ class RequestTeller {
         return spreadNs >= leastSpread * quantileOf(periodsNs_, 0.5);
     }
 
-    bool didOthersRest(const std::vector<const Boundary*>& pauses) const {
-        double idleNs = 0, ranNs = 0;
-        for (const Boundary* each : pauses) {
-            idleNs += static_cast<double>(each->idle.durationNs());
-            for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
-                if (thread == each->thread || states_.isEmpty(thread)) continue;
-                const ThreadTimes times = states_.during(thread, each->idle);
-                ranNs += static_cast<double>(times.of(ThreadState::Running) +
-                                             times.of(ThreadState::Runnable) +
-                                             times.of(ThreadState::Disk));
-            }
+    bool didOthersRest(std::vector<const Boundary*> pauses) const {
+        pauses.resize(std::min(pauses.size(), mostLookedAt));
+        int64_t idleNs = 0, workedNs = 0;
+        for (const Boundary* each : pauses) idleNs = saturatingSum(idleNs, each->idle.durationNs());
+        for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
+            if (states_.isEmpty(thread)) continue;
+            ProvedWaits others(trace_, states_);
+            for (const Boundary* each : pauses)
+                if (each->thread != thread) others.add(thread, each->idle);
+            workedNs = saturatingSum(workedNs, others.workedNs());
         }
-        return ranNs <= mostOthersRan * idleNs;
+        return static_cast<double>(workedNs) <= mostOthersRan * static_cast<double>(idleNs);
     }
 
     void endAt(size_t worker, const Boundary& boundary) {
@@ -212,6 +207,7 @@ class RequestTeller {
     const Trace& trace_;
     RunSteps& run_;
     const StatesOfThreads states_;
+    ProvedWaits waits_;
     std::vector<std::vector<Work>> work_;            ///< By worker.
     std::vector<std::vector<Boundary>> boundaries_;  ///< By worker.
     std::vector<int64_t> periodsNs_;

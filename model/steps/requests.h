@@ -27,8 +27,8 @@ bool areRequestsNamed(const Trace& trace, std::string_view pattern);
 /// - meanwhile the rest of the program waited, too, and did not prepare what comes next,
 /// - they come irregularly, as what comes from outside does.
 ///
-/// What is less certain stays a step. Of requests the ranges then end where their work does if the
-/// thread waited behind it. O(n log n) in the GPU work.
+/// What is less certain stays a step. Each request then ends where its work does. O(n log n) in the
+/// GPU work.
 void tellRequests(const Trace& trace, RunSteps& run);
 
 }  // namespace lanescope

@@ -30,6 +30,9 @@ struct Shape {
     const char* file = "/srv/serve.py";
     bool doesAnotherRun = false;  ///< While it waits.
     bool isTrained = false;
+    /// Of the time on a core where looks saw it wait each time, for several requests; 0 where each
+    /// wait is told apart.
+    double coarseShare = 0;
 };
 
 constexpr int64_t requestCount = 40, workNs = 2 * ms;
@@ -64,10 +67,22 @@ TracePtr programOf(const Shape& shape) {
             made.addNvtx(main, shape.range + " " + std::to_string(each), beginNs, endNs);
         at = endNs +
              (shape.isIrregular ? 1 * ms + static_cast<int64_t>(random() % (30 * ms)) : 15 * ms);
-        if (!shape.isLookedAt) continue;
+        if (!shape.isLookedAt || shape.coarseShare > 0) continue;
         state(main, ThreadState::Running, beginNs, endNs);
         state(main, shape.waits, endNs, at);
         if (shape.doesAnotherRun) state(other, ThreadState::Running, endNs, at);
+    }
+    constexpr int64_t everyNs = 100 * ms;
+    for (int64_t from = 0; shape.coarseShare > 0 && from < at; from += everyNs) {
+        kinds::CpuState::Row row;
+        row.startNs = from;
+        row.endNs = std::min(at, from + everyNs);
+        row.thread = main;
+        row.state = shape.waits;
+        row.stack = stack;
+        row.cpuNs =
+            static_cast<int64_t>(shape.coarseShare * static_cast<double>(row.endNs - row.startNs));
+        made.add<kinds::CpuState>(row);
     }
     if (shape.isTrained) made.addNvtx(main, "backward", 0, 100 * us);
     return made.finish();
@@ -111,6 +126,21 @@ class TestRequests : public QObject {
             for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs < 2 * workNs);
             QVERIFY(run.workers[0].rest.ns > 5 * run.workers[0].totalWallNs() / 2);
         }
+    }
+
+    /// As looks are in truth: some ten a second see the same wait, and the kernel counts how long
+    /// it had a core between them.
+    void waitsThatNoLookTellsApartAreKnownTogether() {
+        const RunSummary run = *summarizeRun(*programOf({.coarseShare = 0.15}));
+        QVERIFY(run.kind == StepKind::Request);
+        QVERIFY2(has(explain::explain(run).steps, "at serve.py:10 in take, which waits for input"),
+                 explain::explain(run).steps.c_str());
+        for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs < 2 * workNs);
+        int64_t idleNs = 0;
+        for (const WorkerSummary& worker : run.workers) idleNs += worker.pauses.idleNs;
+        QVERIFY(run.workers[0].rest.ns > idleNs / 2 && run.workers[0].rest.ns < idleNs);
+        // It may have run for most of the time between, whatever looks saw.
+        QVERIFY(summarizeRun(*programOf({.coarseShare = 0.6}))->kind == StepKind::Step);
     }
 
     void whatIsNotCertainStaysAStep_data() {
