@@ -140,24 +140,34 @@ class TestFirstSight : public QObject {
   private slots:
     void initTestCase() { registerIcons(); }
 
-    void eightGpusAndTheirRanksFitOneScreen_data() {
+    void allGpusAndTheirRanksFitOneScreen_data() {
         QTest::addColumn<QSize>("size");
-        QTest::newRow("small") << QSize(1366, 768);
-        QTest::newRow("large") << QSize(1920, 1080);
+        QTest::addColumn<int>("gpus");
+        QTest::addColumn<bool>("isDark");
+        QTest::newRow("8 GPUs, small") << QSize(1366, 768) << 8 << false;
+        QTest::newRow("8 GPUs, large") << QSize(1920, 1080) << 8 << false;
+        QTest::newRow("8 GPUs, dark") << QSize(1366, 768) << 8 << true;
+        QTest::newRow("4 GPUs") << QSize(1366, 768) << 4 << false;
+        QTest::newRow("4 GPUs, dark") << QSize(1366, 768) << 4 << true;
     }
-    void eightGpusAndTheirRanksFitOneScreen() {
+    void allGpusAndTheirRanksFitOneScreen() {
         QFETCH(QSize, size);
-        Shown shown(size, simulatedTraining({.steps = 12, .gpuCount = 8}));
+        QFETCH(int, gpus);
+        QFETCH(bool, isDark);
+        Shown shown(size, simulatedTraining({.steps = 12, .gpuCount = gpus}));
+        shown.window.setThemeChoice(isDark ? ThemeChoice::Dark : ThemeChoice::Light);
         QVERIFY(shown.wait());
-        keepPicture(shown.window, QString("first-sight-8-gpus-%1").arg(size.width()));
+        keepPicture(
+            shown.window,
+            "first-sight-" + QString(QTest::currentDataTag()).remove(',').replace(' ', '-'));
         QCOMPARE(shown.window.size(), size);
         QCOMPARE(shown.timeline().scrollPosition(), 0);
-        QCOMPARE(shown.seenOf(TrackKind::Gpu), 8);
-        QCOMPARE(shown.seenOf(TrackKind::Process), 8);
+        QCOMPARE(shown.seenOf(TrackKind::Gpu), gpus);
+        QCOMPARE(shown.seenOf(TrackKind::Process), gpus);
         QVERIFY(shown.page().guide().card().isVisible());
         QVERIFY(shown.page().guide().strip().isVisible());
         // Not too high either: the tracks have the larger part of what is not explanation.
-        QVERIFY(shown.timeline().tracksArea().height() > size.height() / 3);
+        QVERIFY(shown.timeline().tracksArea().height() > size.height() * 3 / 10);
     }
 
     void aSampleIsOneClickFromTheStart() {
