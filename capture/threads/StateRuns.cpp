@@ -7,6 +7,15 @@ namespace lanescope::capture {
 
 namespace {
 
+/// How many of the latest looks tell how much a thread waits for the GIL, and from which share on
+/// that counts.
+constexpr double gilLooks = 16, leastGilShare = 0.05, mostGilShare = 0.9;
+
+/// Whether it runs Python's code, or would if it had the GIL.
+bool isActive(ThreadState state) {
+    return !isWaiting(state) || state == ThreadState::Gil;
+}
+
 /// Whether a thread that had or wanted a core for `ranNs` of `passedNs` did that and wait.
 bool didBoth(int64_t ranNs, int64_t passedNs) {
     return ranNs > passedNs / 10 && ranNs < passedNs - passedNs / 10;
@@ -16,6 +25,9 @@ bool didBoth(int64_t ranNs, int64_t passedNs) {
 
 void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
                     int64_t slices) {
+    if (isActive(seen.state))
+        gilShare_ += ((seen.state == ThreadState::Gil ? 1.0 : 0.0) - gilShare_) / gilLooks;
+    const bool isContended = gilShare_ > leastGilShare;
     // One edge takes one turn on a core, and one more where others want it, too.
     constexpr int64_t fewestOfSeveralEdges = 3;
     if (latestNs_ == 0) {
@@ -27,6 +39,8 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
             close(nowNs);
             begin(nowNs, seen);
         }
+    } else if (isContended && isActive(seen_.state) != isActive(seen.state)) {
+        leaveOrEnterContended(nowNs, seen, cpuNs, delayNs);
     } else if (slices >= fewestOfSeveralEdges &&
                (isWaiting(seen_.state) || isWaiting(seen.state)) &&
                didBoth(cpuNs + delayNs, nowNs - latestNs_)) {
@@ -36,6 +50,29 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
     }
     ++looks_;
     latestNs_ = nowNs;
+}
+
+/// Between a look at which it was active and one at which it waited for something else than the
+/// GIL. How long it had a core is counted; for how long it waited for the GIL beside that, its
+/// looks tell in the mean.
+void StateRuns::leaveOrEnterContended(int64_t nowNs, const SeenState& seen, int64_t cpuNs,
+                                      int64_t delayNs) {
+    const int64_t passedNs = nowNs - latestNs_;
+    const int64_t ranNs = std::clamp<int64_t>(cpuNs + delayNs, 0, passedNs);
+    const double freeShare = 1 - std::min(gilShare_, mostGilShare);
+    const auto activeNs =
+        std::min(passedNs, static_cast<int64_t>(static_cast<double>(ranNs) / freeShare));
+    const bool wasActive = isActive(seen_.state);
+    SeenState active = wasActive ? seen_ : seen;
+    active.state = ThreadState::Gil;
+    if (wasActive) close(latestNs_);
+    const int64_t edgeNs = wasActive ? latestNs_ + activeNs : nowNs - activeNs;
+    if (!wasActive) close(edgeNs);
+    begin(wasActive ? latestNs_ : edgeNs, active);
+    cpuNs_ = cpuNs;
+    delayNs_ = delayNs;
+    close(wasActive ? edgeNs : nowNs);
+    begin(wasActive ? edgeNs : nowNs, seen);
 }
 
 void StateRuns::goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {

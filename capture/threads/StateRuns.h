@@ -45,6 +45,8 @@ class StateRuns {
     static constexpr int64_t shortestRunNs = 1'000'000;
 
     void change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs);
+    void leaveOrEnterContended(int64_t nowNs, const SeenState& seen, int64_t cpuNs,
+                               int64_t delayNs);
     void goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs);
     void close(int64_t endNs);
     void begin(int64_t startNs, const SeenState& seen);
@@ -55,6 +57,7 @@ class StateRuns {
     int64_t startNs_ = 0, latestNs_ = 0;  ///< 0: no look yet.
     int64_t cpuNs_ = 0, delayNs_ = 0;
     uint32_t looks_ = 0;
+    double gilShare_ = 0;  ///< Of the latest looks at which it ran or wanted to.
 };
 
 }  // namespace lanescope::capture

@@ -173,6 +173,30 @@ class tst_StateRuns : public QObject {
         QCOMPARE(runs[2].cpuNs, 98 * ms);
     }
 
+    /// Of a thread that waits for the GIL half of the time it wants to run, the time on a core
+    /// tells half of how long it wanted.
+    void givesWaitsForTheGilToWhoRan() {
+        constexpr int64_t turns = 40;
+        const auto runs = runsOf([](StateRuns& made) {
+            int64_t nowNs = 1'000 * ms;
+            for (int64_t turn = 0; turn < turns; ++turn) {
+                // 20 ms in stack 1, of which it had a core for 10; then 20 ms asleep in stack 2.
+                made.see(nowNs += 10 * ms, seen(ThreadState::Gil, 1), 5 * ms, 0, 2);
+                made.see(nowNs += 5 * ms, seen(ThreadState::Running, 1), 5 * ms / 2, 0, 1);
+                made.see(nowNs += 15 * ms, seen(ThreadState::Sleep, 2), 5 * ms / 2, 0, 2);
+                made.see(nowNs += 10 * ms, seen(ThreadState::Sleep, 2), 0, 0);
+            }
+        });
+        int64_t activeNs = 0, asleepNs = 0, ranNs = 0;
+        for (const log::ThreadRunRecord& run : runs) {
+            (run.stack == 1 ? activeNs : asleepNs) += run.endNs - run.startNs;
+            ranNs += run.cpuNs;
+        }
+        QVERIFY(std::abs(activeNs - turns * 20 * ms) < turns * 3 * ms);
+        QVERIFY(std::abs(asleepNs - turns * 20 * ms) < turns * 3 * ms);
+        QCOMPARE(ranNs, turns * 10 * ms - 5 * ms);  // the first look has nothing before it
+    }
+
     void neverMakesTimeGoBack() {
         std::mt19937 random(7);
         const auto runs = runsOf([&](StateRuns& made) {
