@@ -8,6 +8,7 @@
 #include "capture/sample/pythonCuptiFolders.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/runTest.h"
+#include "tests/support/sanitizers.h"
 
 using namespace lanescope;
 using namespace lanescope::capture;
@@ -38,7 +39,9 @@ class tst_PmSampling : public QObject {
         process.setProcessEnvironment(environment);
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
                       QStringList{"record", "-o", path(name), option, "--"} + program);
-        if (!process.waitForFinished(60'000) || process.exitCode() != 0)
+        // A thread sanitizer takes many times as long for 10,000 samples a second.
+        if (!process.waitForFinished(test::hasThreadSanitizer ? 600'000 : 60'000) ||
+            process.exitCode() != 0)
             qFatal("%s", process.readAllStandardError().constData());
         auto database = Database::openReadOnly(path(name).toStdString());
         if (!database) qFatal("%s", database.error().sentence.c_str());

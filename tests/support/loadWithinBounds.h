@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "model/index/openTrace.h"
 #include "model/load/loadTrace.h"
 #include "tests/support/sanitizers.h"
 
@@ -26,20 +27,30 @@ inline int64_t statusBytes(const std::string& name) {
     return -1;
 }
 
-/// Opens the file; the test fails if that takes more memory than its size allows.
-inline Result<TracePtr> loadWithinBounds(const std::filesystem::path& path) {
+/// The test fails if doing that with the file takes more memory than its size allows.
+template <class Work>
+auto withinBounds(const char* what, const std::filesystem::path& path, const Work& work) {
     ::malloc_trim(0);
     std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak
     const int64_t before = statusBytes("VmRSS");
-    auto trace = loadTrace(path);
+    auto result = work();
     const int64_t took = statusBytes("VmHWM") - before;
     const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path));
     const int64_t most = leastMemory + memoryPerByte * bytes;
-    qInfo("%lld of %lld KiB for a file of %lld KiB", static_cast<long long>(took >> 10),
+    qInfo("%s: %lld of %lld KiB for a file of %lld KiB", what, static_cast<long long>(took >> 10),
           static_cast<long long>(most >> 10), static_cast<long long>(bytes >> 10));
     if (before > 0 && !hasAddressSanitizer && !hasThreadSanitizer && took > most)
         QTest::qFail("It takes more memory than its size allows.", __FILE__, __LINE__);
-    return trace;
+    return result;
+}
+
+/// Opens the file as it is, then as the programs do, which make an index of it and read that.
+inline Result<TracePtr> loadWithinBounds(const std::filesystem::path& path) {
+    OpenOptions options;
+    options.leastBytes = 0;
+    (void)withinBounds("index made", path, [&] { return openTrace(path, options); });
+    (void)withinBounds("index read", path, [&] { return openTrace(path, options); });
+    return withinBounds("read", path, [&] { return loadTrace(path); });
 }
 
 }  // namespace lanescope::test
