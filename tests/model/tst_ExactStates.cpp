@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <QTemporaryDir>
 #include <QtTest>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "model/export/traceFile.h"
+#include "model/load/loadTrace.h"
 #include "model/load/sqlite/ExactStates.h"
+#include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -38,6 +42,23 @@ std::vector<std::string> words(const std::vector<Row>& rows) {
     return all;
 }
 using Texts = std::vector<std::string>;
+
+constexpr int64_t ms = 1'000'000;
+
+const Track* trackOf(const Trace& trace, TrackKind kind) {
+    for (const Track& track : trace.tracks)
+        if (track.kind == kind) return &track;
+    return nullptr;
+}
+
+Texts slicesOf(const Trace& trace, const Lane& lane) {
+    Texts slices;
+    for (uint32_t i = 0; i < lane.size(); ++i)
+        slices.push_back(std::string(trace.strings.at(lane.name[i])) + " " +
+                         std::to_string(lane.startNs[i] / ms) + "-" +
+                         std::to_string(lane.endNs(i) / ms));
+    return slices;
+}
 
 }  // namespace
 
@@ -86,6 +107,65 @@ class TestExactStates : public QObject {
         QCOMPARE(words(rows)[1], std::string("runnable 10-30 wanted 20"));
         QCOMPARE(words(rows)[3], std::string("poll 40-60 wanted 3"));
         QCOMPARE(words(rows)[5], std::string("poll 70-90 wanted 3"));
+    }
+
+    void samplesTellWhereAThreadRanAndLooksWhereItWaited() {
+        SimulatedTrace simulated;
+        const uint32_t thread = simulated.defaultThread();
+        const auto line = [&](std::string_view function, uint32_t number, uint32_t parent) {
+            return simulated.stack(parent, simulated.intern(function), simulated.intern("/data.py"),
+                                   number);
+        };
+        const uint32_t main = line("main", 3, noIndex);
+        const uint32_t load = line("load", 88, main);
+        const auto native = [&](std::string_view function, uint32_t parent) {
+            return simulated.stack(parent, simulated.intern(function),
+                                   simulated.intern("/lib/libc.so.6"), 0);
+        };
+        const uint32_t within = line("load", 90, line("main", 3, native("_start", noIndex)));
+        const auto exact = [&](ThreadState what, int64_t fromMs, int64_t untilMs, uint32_t at,
+                               StateSource source) {
+            kinds::CpuState::Row row;
+            row.startNs = fromMs * ms;
+            row.endNs = untilMs * ms;
+            row.thread = thread;
+            row.state = what;
+            row.source = source;
+            row.stack = at;
+            row.cpuNs = what == ThreadState::Running ? row.endNs - row.startNs : 0;
+            simulated.add<kinds::CpuState>(row);
+        };
+        exact(ThreadState::Running, 0, 20, main, StateSource::Scheduler);
+        exact(ThreadState::Poll, 20, 40, load, StateSource::Scheduler);
+        exact(ThreadState::Running, 40, 60, main, StateSource::Scheduler);
+        exact(ThreadState::Running, 5, 20, native("memcpy", within), StateSource::Samples);
+        exact(ThreadState::Running, 45, 60, within, StateSource::Samples);
+        const TracePtr trace = simulated.finish();
+        const Track* const states = trackOf(*trace, TrackKind::ThreadStates);
+        QVERIFY(states);
+        QCOMPARE(states->lanes.size(), size_t{1});
+        QCOMPARE(slicesOf(*trace, states->lanes[0]),
+                 (Texts{"Running 0-20", "Input 20-40", "Running 40-60"}));
+        const Track* const stacks = trackOf(*trace, TrackKind::ThreadStacks);
+        QVERIFY(stacks);
+        QCOMPARE(stacks->lanes.size(), size_t{4});
+        QCOMPARE(slicesOf(*trace, stacks->lanes[0]), (Texts{"_start 5-60"}));
+        QCOMPARE(slicesOf(*trace, stacks->lanes[1]), (Texts{"main 5-60"}));
+        QCOMPARE(slicesOf(*trace, stacks->lanes[2]), (Texts{"load 5-60"}));
+        QCOMPARE(slicesOf(*trace, stacks->lanes[3]), (Texts{"memcpy 5-20"}));
+        // What is written anew has all of it.
+        const QTemporaryDir folder;
+        const std::string file = folder.filePath("again.sqlite").toStdString();
+        QVERIFY(writeTraceFile(*trace, file));
+        const auto again = loadTrace(file, {});
+        QVERIFY(again);
+        const Track* const statesAgain = trackOf(**again, TrackKind::ThreadStates);
+        const Track* const stacksAgain = trackOf(**again, TrackKind::ThreadStacks);
+        QVERIFY(statesAgain && stacksAgain);
+        QCOMPARE(slicesOf(**again, statesAgain->lanes[0]), slicesOf(*trace, states->lanes[0]));
+        // Without switches a sample stands for 10 ms at most.
+        QCOMPARE(slicesOf(**again, stacksAgain->lanes[0]), (Texts{"_start 5-55"}));
+        QCOMPARE(slicesOf(**again, stacksAgain->lanes[3]), (Texts{"memcpy 5-15"}));
     }
 
     void rowsNeverOverlapWhateverIsTold() {

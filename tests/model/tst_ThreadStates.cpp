@@ -5,7 +5,6 @@
 
 #include "model/compare/IdleGaps.h"
 #include "model/compare/StateWords.h"
-#include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
@@ -95,62 +94,6 @@ class TestThreadStates : public QObject {
         QCOMPARE(trace->nameOf(EventRef(EventKind::CpuState, 1)), std::string("Input"));
         QCOMPARE(trace->range.startNs, int64_t{0});
         QCOMPARE(trace->range.endNs, 410 * ms);
-    }
-
-    void samplesTellWhereAThreadRanAndLooksWhereItWaited() {
-        Simulated simulated;
-        const uint32_t thread = simulated.defaultThread();
-        const uint32_t main = simulated.line("main", 3);
-        const uint32_t load = simulated.line("load", 88, main);
-        const auto native = [&](std::string_view function, uint32_t parent) {
-            return simulated.stack(parent, simulated.intern(function),
-                                   simulated.intern("/lib/libc.so.6"), 0);
-        };
-        const uint32_t within =
-            simulated.line("load", 90, simulated.line("main", 3, native("_start", noIndex)));
-        const auto exact = [&](ThreadState what, int64_t fromMs, int64_t untilMs, uint32_t at,
-                               StateSource source) {
-            kinds::CpuState::Row row;
-            row.startNs = fromMs * ms;
-            row.endNs = untilMs * ms;
-            row.thread = thread;
-            row.state = what;
-            row.source = source;
-            row.stack = at;
-            row.cpuNs = what == ThreadState::Running ? row.endNs - row.startNs : 0;
-            simulated.add<kinds::CpuState>(row);
-        };
-        exact(ThreadState::Running, 0, 20, main, StateSource::Scheduler);
-        exact(ThreadState::Poll, 20, 40, load, StateSource::Scheduler);
-        exact(ThreadState::Running, 40, 60, main, StateSource::Scheduler);
-        exact(ThreadState::Running, 5, 20, native("memcpy", within), StateSource::Samples);
-        exact(ThreadState::Running, 45, 60, within, StateSource::Samples);
-        const TracePtr trace = simulated.finish();
-        const Track* const states = trackOf(*trace, TrackKind::ThreadStates);
-        QVERIFY(states);
-        QCOMPARE(states->lanes.size(), size_t{1});
-        QCOMPARE(slicesOf(*trace, states->lanes[0]),
-                 (Texts{"Running 0-20", "Input 20-40", "Running 40-60"}));
-        const Track* const stacks = trackOf(*trace, TrackKind::ThreadStacks);
-        QVERIFY(stacks);
-        QCOMPARE(stacks->lanes.size(), size_t{4});
-        QCOMPARE(slicesOf(*trace, stacks->lanes[0]), (Texts{"_start 5-60"}));
-        QCOMPARE(slicesOf(*trace, stacks->lanes[1]), (Texts{"main 5-60"}));
-        QCOMPARE(slicesOf(*trace, stacks->lanes[2]), (Texts{"load 5-60"}));
-        QCOMPARE(slicesOf(*trace, stacks->lanes[3]), (Texts{"memcpy 5-20"}));
-        // What is written anew has all of it.
-        const QTemporaryDir folder;
-        const std::string file = folder.filePath("again.sqlite").toStdString();
-        QVERIFY(writeTraceFile(*trace, file));
-        const auto again = loadTrace(file, {});
-        QVERIFY(again);
-        const Track* const statesAgain = trackOf(**again, TrackKind::ThreadStates);
-        const Track* const stacksAgain = trackOf(**again, TrackKind::ThreadStacks);
-        QVERIFY(statesAgain && stacksAgain);
-        QCOMPARE(slicesOf(**again, statesAgain->lanes[0]), slicesOf(*trace, states->lanes[0]));
-        // Without switches a sample stands for 10 ms at most.
-        QCOMPARE(slicesOf(**again, stacksAgain->lanes[0]), (Texts{"_start 5-55"}));
-        QCOMPARE(slicesOf(**again, stacksAgain->lanes[3]), (Texts{"memcpy 5-15"}));
     }
 
     void whatLooksMissIsNotClaimed() {
