@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "capture/collector/unless.h"
+#include "model/format/factNames.h"
 #include "model/format/tables/Names.h"
 #include "model/format/tables/ThreadStates.h"
 #include "model/format/threadStates.h"
@@ -17,9 +18,10 @@ constexpr size_t mostThreads = 100'000;
 }  // namespace
 
 void ThreadStateImporter::add(const log::WatchedProcessRecord& record) {
-    if (programs_.size() < mostThreads)
-        programs_.insert_or_assign(record.processId,
-                                   std::string(context_.strings.text(record.program)));
+    if (processes_.size() < mostThreads)
+        processes_.insert_or_assign(
+            record.processId,
+            Watched{std::string(context_.strings.text(record.program)), record.parentId});
 }
 
 void ThreadStateImporter::add(const log::WatchedThreadRecord& record) {
@@ -53,11 +55,16 @@ void ThreadStateImporter::finish(const std::set<int64_t>& logged) {
     for (const auto& [process, thread] : seen_) processes.insert(process);
     for (const uint32_t process : processes) {
         const int64_t id = globalPid(process, context_.host);
+        const auto watched = processes_.find(process);
+        // Whose parent is none of the run has nothing to be grouped with.
+        if (watched != processes_.end() && processes.contains(watched->second.parent))
+            context_.trace.property(facts::parentProcess, std::to_string(watched->second.parent),
+                                    id);
         if (logged.contains(id)) continue;
-        const auto program = programs_.find(process);
         constexpr const auto& t = tables::processes;
-        context_.trace.add(t, t.globalPid = id, t.pid = process,
-                           t.name = program == programs_.end() ? std::string() : program->second);
+        context_.trace.add(
+            t, t.globalPid = id, t.pid = process,
+            t.name = watched == processes_.end() ? std::string() : watched->second.program);
     }
     for (const auto& [place, name] : names_) {
         if (!seen_.contains(place)) continue;

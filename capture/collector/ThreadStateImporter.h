@@ -33,7 +33,11 @@ class ThreadStateImporter {
 
   private:
     ProcessContext& context_;
-    std::map<uint32_t, std::string> programs_;                    ///< By process id.
+    struct Watched {
+        std::string program;
+        uint32_t parent = 0;  ///< 0: not known.
+    };
+    std::map<uint32_t, Watched> processes_;                       ///< By process id.
     std::map<std::pair<uint32_t, uint32_t>, std::string> names_;  ///< By process and thread.
     std::set<std::pair<uint32_t, uint32_t>> seen_;  ///< Threads that something was written of.
     int64_t latestNs_ = 0, count_ = 0;

@@ -56,8 +56,18 @@ void WatchedProcess::findImages(int64_t nowNs) {
     if (found.python) python_.emplace(found.python, memory_, log_, reading_);
     if (isWatched_ && (!wasWatched || found.python))
         log_.addProcess(
-            static_cast<uint32_t>(pid_), 0, program_,
+            static_cast<uint32_t>(pid_), parent(), program_,
             found.python ? std::string_view(found.python->version) : std::string_view());
+}
+
+/// Who started it, or took it over; 0 if that cannot be read.
+uint32_t WatchedProcess::parent() const {
+    std::vector<char> buffer;
+    // "1234 (a name) S 1200 ..."
+    std::string_view text = ProcFile(folder_ + "stat").readLine(buffer);
+    text.remove_prefix(std::min(text.size(), text.rfind(')') + 1));
+    takeWord(text);
+    return static_cast<uint32_t>(numberIn(takeWord(text)));
 }
 
 void WatchedProcess::findThreads(std::vector<char>& buffer) {

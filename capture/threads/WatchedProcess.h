@@ -42,6 +42,7 @@ class WatchedProcess {
   private:
     static constexpr size_t mostThreads = 1'024;
     void findImages(int64_t nowNs);
+    uint32_t parent() const;
     void findThreads(std::vector<char>& buffer);
 
     SampleLog& log_;

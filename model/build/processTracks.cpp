@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "model/build/TrackBuilding.h"
 #include "model/trace/callWord.h"
 #include "model/trace/rangeDomains.h"
+#include "model/trace/startedBy.h"
 
 namespace lanescope {
 
@@ -63,17 +65,23 @@ void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolde
     trace.tracks[threadTrack].lanes = std::move(work.busy);
 }
 
-/// Processes by rank, those without one after them as the file lists them.
-std::vector<uint32_t> orderedProcesses(const Trace& trace) {
+/// Processes by the rank that they work for, its own first; those of none after them as the file
+/// lists them.
+std::vector<uint32_t> orderedProcesses(const Trace& trace,
+                                       const std::vector<std::optional<int>>& ranks) {
     std::vector<uint32_t> order(trace.processes.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(), [&trace](uint32_t a, uint32_t b) {
-        const auto& first = trace.processes[a].rank;
-        const auto& second = trace.processes[b].rank;
-        if (first && second) return *first < *second;
-        return first.has_value() && !second.has_value();
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+        if (ranks[a] != ranks[b]) return ranks[a] && (!ranks[b] || *ranks[a] < *ranks[b]);
+        return trace.processes[a].rank.has_value() && !trace.processes[b].rank.has_value();
     });
     return order;
+}
+
+std::string subtitleOf(const Process& process, std::optional<int> rank) {
+    std::string text = processSubtitle(process);
+    if (rank && !process.rank) text += fmt::format(", of rank {}", *rank);
+    return text;
 }
 
 }  // namespace
@@ -85,7 +93,8 @@ void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<Thr
         if (work[thread].count > 0 || work[thread].states->isWorthShowing)
             threadsOf[trace.threads[thread].process].push_back(thread);
     const std::string callsTitle = fmt::format("{} API", callWord(trace));
-    for (const uint32_t process : orderedProcesses(trace)) {
+    const std::vector<std::optional<int>> ranks = ranksServed(trace);
+    for (const uint32_t process : orderedProcesses(trace, ranks)) {
         std::vector<uint32_t>& threads = threadsOf[process];
         if (threads.empty() && !sources.hasAny({.process = process})) continue;
         std::stable_sort(threads.begin(), threads.end(),
@@ -94,7 +103,7 @@ void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<Thr
         const uint32_t processTrack =
             addTrack(trace, TrackKind::Process, process, -1,
                      info.name.empty() ? fmt::format("Process {}", info.pid) : info.name,
-                     processSubtitle(info));
+                     subtitleOf(info, ranks[process]));
         std::vector<size_t> threadTracks;
         for (size_t i = 0; i < threads.size(); ++i) {
             threadTracks.push_back(trace.tracks.size());

@@ -44,6 +44,8 @@ inline constexpr std::string_view localWorldSize = "localWorldSize";
 inline constexpr std::string_view ncclProfilerInterface = "ncclProfilerInterface";
 inline constexpr std::string_view endSignal = "endSignal";
 inline constexpr std::string_view forkedChild = "forkedChild";
+/// The number of the process that started one, where that was recorded, too.
+inline constexpr std::string_view parentProcess = "parentProcess";
 inline constexpr std::string_view cuda = "cuda";
 inline constexpr std::string_view nvtx = "nvtx";
 // Of a GPU.

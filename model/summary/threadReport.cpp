@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "model/summary/reportList.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/stacks.h"
+#include "model/trace/startedBy.h"
 
 namespace lanescope {
 
@@ -40,6 +42,7 @@ ReportTable threadStates(const ReportQuery& query) {
         table.columns.push_back({column.title, Unit::Percent});
     table.columns.push_back({"Longest At", Unit::Text});
     const StatesOfThreads states(trace);
+    const std::vector<std::optional<int>> ranks = ranksServed(trace);
     const TimeRange all{-greatestTimeNs, greatestTimeNs};
     std::vector<std::pair<uint32_t, ThreadTimes>> threads;
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
@@ -54,7 +57,11 @@ ReportTable threadStates(const ReportQuery& query) {
     for (const auto& [thread, times] : threads) {
         const Thread& info = trace.threads[thread];
         const Process& process = trace.processes[info.process];
-        std::vector<Cell> row{fmt::format("{} ({})", process.pid, process.name),
+        std::string whose = fmt::format("{} ({})", process.pid, process.name);
+        // Of a loader worker it is said whose it is.
+        if (const std::optional<int> rank = ranks[info.process])
+            whose += fmt::format("{}rank {}", process.rank ? ", " : " of ", *rank);
+        std::vector<Cell> row{std::move(whose),
                               info.name.empty() ? fmt::format("{}", info.tid)
                                                 : fmt::format("{} ({})", info.tid, info.name),
                               times.knownNs()};
