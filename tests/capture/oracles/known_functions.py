@@ -17,23 +17,23 @@ def is_over():
 
 
 def grind():
-    end = time.monotonic() + 0.060
+    end = time.monotonic() + 0.120
     while time.monotonic() < end:
         pass
 
 
 def sift():
-    end = time.monotonic() + 0.030
+    end = time.monotonic() + 0.060
     while time.monotonic() < end:
         pass
 
 
 def doze():
-    time.sleep(0.040)
+    time.sleep(0.080)
 
 
 def linger():
-    time.sleep(0.090)
+    time.sleep(0.180)
 
 
 def timed(thread, work):
