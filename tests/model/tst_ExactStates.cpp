@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTemporaryDir>
 #include <QtTest>
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -107,6 +108,31 @@ class TestExactStates : public QObject {
         QCOMPARE(words(rows)[1], std::string("runnable 10-30 wanted 20"));
         QCOMPARE(words(rows)[3], std::string("poll 40-60 wanted 3"));
         QCOMPARE(words(rows)[5], std::string("poll 70-90 wanted 3"));
+    }
+
+    /// As many looks within each other as a file can have: each piece would be held against all.
+    void whatAFileHasTwiceCountsOnce() {
+        constexpr int64_t count = 100'000;
+        std::vector<Row> looks{look(ThreadState::Poll, 0, 10 * count, 1, INT64_MIN)};
+        std::vector<ThreadSwitch> switches;
+        for (int64_t each = 0; each < count; ++each) {
+            looks.push_back(look(ThreadState::Lock, 1 + each, 10 * count, 2, INT64_MAX));
+            switches.push_back({10 * each, each % 2 == 0});
+        }
+        QElapsedTimer timer;
+        timer.start();
+        const auto rows = exactStates(3, looks, switches);
+        QCOMPARE(rows.size(), size_t{count});
+        QVERIFY(std::ranges::all_of(rows, [](const Row& row) { return row.stack == 1; }));
+        QVERIFY2(timer.elapsed() < 5'000, qPrintable(QString::number(timer.elapsed())));
+        // What the kernel is said to have counted, whatever it is.
+        std::vector<ThreadSwitch> one{{0, true}, {5, false}};
+        Row odd = look(ThreadState::Poll, 0, 10, 1, INT64_MAX);
+        odd.cpuNs = INT64_MAX;
+        QCOMPARE(exactStates(3, {odd}, one).size(), size_t{2});
+        odd.delayNs = odd.cpuNs = INT64_MIN;
+        one = {};
+        QCOMPARE(exactStates(3, {odd}, one).front().delayNs, int64_t{0});
     }
 
     void samplesTellWhereAThreadRanAndLooksWhereItWaited() {

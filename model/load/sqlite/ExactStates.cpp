@@ -37,6 +37,23 @@ std::vector<Row> scheduledPieces(uint32_t thread, const std::vector<ThreadSwitch
     return pieces;
 }
 
+/// The looks by start; what a file has twice counts once. Of what lies within each other each piece
+/// would have to be held against all.
+std::vector<Row> inOrder(std::vector<Row> looks) {
+    std::ranges::stable_sort(looks, {}, &Row::startNs);
+    int64_t untilNs = INT64_MIN;
+    std::erase_if(looks, [&](const Row& look) {
+        if (look.startNs < untilNs) return true;
+        untilNs = look.endNs;
+        return false;
+    });
+    for (Row& look : looks) {
+        look.cpuNs = std::clamp<int64_t>(look.cpuNs, 0, greatestTimeNs);
+        look.delayNs = std::clamp<int64_t>(look.delayNs, 0, greatestTimeNs);
+    }
+    return looks;
+}
+
 /// What a look knows of a piece that lies within it.
 void lend(const Row& look, Row& piece) {
     piece.stack = look.stack;
@@ -112,7 +129,7 @@ void shareDelays(const std::vector<Row>& looks, std::vector<Row>& pieces) {
 std::vector<Row> exactStates(uint32_t thread, std::vector<Row> looks,
                              std::vector<ThreadSwitch>& switches) {
     std::ranges::stable_sort(switches, {}, &ThreadSwitch::timeNs);
-    std::ranges::stable_sort(looks, {}, &Row::startNs);
+    looks = inOrder(std::move(looks));
     std::vector<Row> pieces = scheduledPieces(thread, switches);
     if (looks.empty()) return pieces;
     std::vector<Row> rows;

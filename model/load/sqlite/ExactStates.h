@@ -24,7 +24,8 @@ using CoreTimes = std::map<uint32_t, std::vector<TimeRange>>;
 
 /// What a thread did: when it had a core, or wanted one that was taken from it, is the scheduler's
 /// word; what it waited for, and at which line it was, that of the look which fell there. Where the
-/// scheduler says nothing looks stand as they are. `switches` are put in order of time. O(n log n).
+/// scheduler says nothing looks stand as they are. Looks do not overlap: of two that do the first
+/// counts. `switches` are put in order of time. O(n log n).
 std::vector<kinds::CpuState::Row> exactStates(uint32_t thread,
                                               std::vector<kinds::CpuState::Row> looks,
                                               std::vector<ThreadSwitch>& switches);
