@@ -17,7 +17,8 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr size_t mostSymbols = 20'000'000;
+constexpr size_t mostSymbols = 20'000'000;  ///< That are looked at, in all tables of a file.
+constexpr size_t mostParts = 256, mostSections = 4'096, longestName = 65'536;
 /// Code of such a length at least is looked for behind a symbol that does not say how long it is.
 constexpr uint64_t mostUnsized = 1 << 20;
 
@@ -86,7 +87,7 @@ bool ElfFile::readHeads() {
         if (part->p_type != PT_LOAD) continue;
         if (std::exchange(isFirst, false))
             firstAddress_ = part->p_vaddr & -std::max<uint64_t>(part->p_align, 1);
-        if ((part->p_flags & PF_X) != 0)
+        if ((part->p_flags & PF_X) != 0 && executable_.size() < mostParts)
             executable_.push_back({part->p_offset, part->p_vaddr, part->p_filesz});
     }
     return !executable_.empty();
@@ -103,11 +104,11 @@ std::optional<uint64_t> ElfFile::bias(uint64_t address, uint64_t fileOffset) con
     return std::nullopt;
 }
 
-void ElfFile::readTable(uint64_t symbols, uint64_t symbolBytes, uint64_t names,
-                        uint64_t nameBytes) {
+void ElfFile::readTable(uint64_t symbols, uint64_t symbolBytes, uint64_t names, uint64_t nameBytes,
+                        size_t& left) {
     if (!liesWithin(bytes_, symbols, symbolBytes) || !liesWithin(bytes_, names, nameBytes)) return;
     const size_t count = static_cast<size_t>(symbolBytes) / sizeof(Elf64_Sym);
-    for (size_t number = 0; number < count && symbols_.size() < mostSymbols; ++number) {
+    for (size_t number = 0; number < count && left > 0; ++number, --left) {
         const Elf64_Sym symbol = *structAt<Elf64_Sym>(bytes_, symbols + number * sizeof(Elf64_Sym));
         const auto type = ELF64_ST_TYPE(symbol.st_info);
         const bool isCode = type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
@@ -126,13 +127,15 @@ void ElfFile::readSymbols() {
     const auto section = [&](uint64_t number) {
         return structAt<Elf64_Shdr>(bytes_, head.e_shoff + number * head.e_shentsize);
     };
+    const uint64_t sections = std::min<uint64_t>(head.e_shnum, mostSections);
+    size_t left = mostSymbols;
     // What a library shows to others is part of all its names, where it has these.
     for (const uint32_t wanted : {SHT_SYMTAB, SHT_DYNSYM}) {
-        for (uint64_t number = 0; number < head.e_shnum && symbols_.empty(); ++number) {
+        for (uint64_t number = 0; number < sections && symbols_.empty(); ++number) {
             const auto table = section(number);
             if (!table || table->sh_type != wanted) continue;
             if (const auto names = section(table->sh_link))
-                readTable(table->sh_offset, table->sh_size, names->sh_offset, names->sh_size);
+                readTable(table->sh_offset, table->sh_size, names->sh_offset, names->sh_size, left);
         }
     }
     // Of several at one address the longest, which says most of what lies behind it.
@@ -156,7 +159,7 @@ std::string_view ElfFile::nameAt(uint64_t address) {
                                      : std::min(at->address - symbol.address, mostUnsized);
     if (address - symbol.address >= bytes) return {};
     const auto* const text = reinterpret_cast<const char*>(bytes_.data()) + symbol.name;
-    return {text, ::strnlen(text, bytes_.size() - symbol.name)};
+    return {text, ::strnlen(text, std::min<size_t>(bytes_.size() - symbol.name, longestName))};
 }
 
 }  // namespace lanescope::capture

@@ -12,7 +12,7 @@
 namespace lanescope::capture {
 
 /// A program or library on the disk: where its pieces come to lie, and what its functions are
-/// called. Any bytes may stand in it.
+/// called. Any bytes may stand in it; what takes time has bounds.
 class ElfFile {
   public:
     /// Maps the file; nothing if it is none of 64 bits of this machine. Names are read at the first
@@ -32,8 +32,8 @@ class ElfFile {
     /// Where the file is begun to be executed, as it was linked; of a library perhaps 0.
     uint64_t entry() const { return entry_; }
 
-    /// What the function at that address (as linked) is called, as it stands in the file; empty if
-    /// there is no name. The first time O(n log n) of its symbols, then O(log n).
+    /// What the function at that address (as linked) is called, as it stands in the file, its first
+    /// 64 KiB; empty if there is no name. The first time O(n log n) of its symbols, then O(log n).
     std::string_view nameAt(uint64_t address);
 
   private:
@@ -48,7 +48,8 @@ class ElfFile {
     explicit ElfFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
     bool readHeads();
     void readSymbols();
-    void readTable(uint64_t symbols, uint64_t symbolBytes, uint64_t names, uint64_t nameBytes);
+    void readTable(uint64_t symbols, uint64_t symbolBytes, uint64_t names, uint64_t nameBytes,
+                   size_t& left);
 
     std::span<const std::byte> bytes_;
     bool isMapped_ = false, hasSymbols_ = false;

@@ -19,7 +19,6 @@ namespace lanescope::capture {
 namespace {
 
 constexpr size_t mostSpacesAtOnce = 256, mostKnown = 1'000'000, mostOpenFiles = 20'000;
-constexpr size_t mostNameBytes = 65'536;
 constexpr std::string_view kernelName = "[kernel]", vdsoName = "[vdso]";
 
 /// What the kernel maps into every process so that reading the clock needs no call: of this
@@ -45,6 +44,13 @@ int vdsoFile() {
         return -1;
     }
     return file;
+}
+
+/// `_start`, and what the C library or its like makes threads by: not all that clones something.
+bool beginsThread(std::string_view function) {
+    if (function == "_start" || function == "thread_start") return true;
+    function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
+    return function == "clone" || function == "clone3" || function == "clone_internal";
 }
 
 }  // namespace
@@ -108,17 +114,18 @@ LibDw::Space* PerfStacks::spaceOf(uint32_t number) {
     return unwound_.emplace(number, libDw_->makeSpace(std::move(modules))).first->second.get();
 }
 
-/// Whether a thread or a program begins in that function. That a stack ended there without an error
-/// does not tell: what was read wrongly may end so, too.
-bool PerfStacks::isBeginning(uint32_t space, uint64_t address, uint32_t function) {
+/// Whether a thread or a program begins in that function, the outermost of a stack. That a stack
+/// ended there without an error does not tell: what was read wrongly may end so, too.
+bool PerfStacks::isBeginning(uint32_t space, uint64_t address, uint32_t function,
+                             bool isInnermost) {
     const NativeFunction& outermost = functions_[function];
-    if (outermost.isNamed && (outermost.name == "_start" || outermost.name == "thread_start" ||
-                              outermost.name.find("clone") != std::string::npos))
-        return true;
-    // Which threads begin in what the C library names to nobody.
+    if (outermost.isNamed && beginsThread(outermost.name)) return true;
+    // Which threads begin in what the C library names to nobody; much that it does for others has
+    // no name either, and is often the innermost.
     const std::string_view file =
         std::string_view(outermost.file).substr(outermost.file.rfind('/') + 1);
-    if (!outermost.isNamed && (file.starts_with("libc.so") || file.starts_with("libc-")))
+    if (!outermost.isNamed && !isInnermost &&
+        (file.starts_with("libc.so") || file.starts_with("libc-")))
         return true;
     constexpr uint64_t entryBytes = 96;
     const Mapping* const mapping = spaces_.space(space).find(address);
@@ -135,7 +142,7 @@ uint32_t PerfStacks::functionAt(uint32_t space, uint64_t address) {
     if (ElfFile* const file = fileOf(mapping->file))
         if (const auto bias = file->bias(mapping->start, mapping->fileOffset))
             if (const std::string_view name = file->nameAt(address - *bias); !name.empty())
-                return number(std::string(name.substr(0, mostNameBytes)), path, true);
+                return number(std::string(name), path, true);
     const std::string shortName = std::filesystem::path(path).filename().string();
     return number(path.starts_with('[') ? path : "[" + shortName + "]", path, false);
 }
@@ -173,7 +180,8 @@ NativeStack PerfStacks::of(const PerfSample& sample) {
         }
         stack.functions.push_back(place->second);
     }
-    stack.isWhole = isBeginning(space, addresses.back(), stack.functions.back());
+    stack.isWhole =
+        isBeginning(space, addresses.back(), stack.functions.back(), addresses.size() == 1);
     return stack;
 }
 

@@ -47,7 +47,7 @@ class PerfStacks {
   private:
     ElfFile* fileOf(uint32_t number);
     LibDw::Space* spaceOf(uint32_t number);
-    bool isBeginning(uint32_t space, uint64_t address, uint32_t function);
+    bool isBeginning(uint32_t space, uint64_t address, uint32_t function, bool isInnermost);
     uint32_t functionAt(uint32_t space, uint64_t address);
     uint32_t number(std::string name, const std::string& file, bool isNamed);
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <elf.h>
+
 #include <QTemporaryDir>
 #include <QtTest>
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -273,6 +277,61 @@ class TestPerfParts : public QObject {
         }
     }
 
+    /// As many tables of as many symbols as fit, none of them a function, and a name without end.
+    void whatTakesTimeInAFileHasBounds() {
+        constexpr size_t sections = 65'000, bytes = size_t{32} << 20;
+        std::vector<std::byte> made(bytes, std::byte{'x'});
+        const auto put = [&](size_t at, const auto& what) {
+            std::memcpy(made.data() + at, &what, sizeof(what));
+        };
+        Elf64_Ehdr head{};
+        std::memcpy(head.e_ident, ELFMAG, SELFMAG);
+        head.e_ident[EI_CLASS] = ELFCLASS64;
+        head.e_machine = perfMachine;
+        head.e_phoff = sizeof(head);
+        head.e_phentsize = sizeof(Elf64_Phdr);
+        head.e_phnum = 1;
+        head.e_shoff = 4096;
+        head.e_shentsize = sizeof(Elf64_Shdr);
+        head.e_shnum = sections;
+        Elf64_Phdr part{};
+        part.p_type = PT_LOAD;
+        part.p_flags = PF_X;
+        part.p_filesz = bytes;
+        put(sizeof(head), part);
+        Elf64_Shdr table{};
+        table.sh_type = SHT_SYMTAB;
+        table.sh_offset = bytes / 2;
+        table.sh_size = bytes / 2;
+        for (size_t each = 0; each < sections; ++each) put(4096 + each * sizeof(table), table);
+        put(0, head);
+        std::fill(made.begin() + bytes / 2, made.end(), std::byte{0});
+        QElapsedTimer timer;
+        timer.start();
+        auto none = ElfFile::at(made);
+        QVERIFY(none);
+        QVERIFY(none->nameAt(5).empty());
+        QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
+
+        std::fill(made.begin() + bytes / 2, made.end(), std::byte{'x'});
+        table.sh_size = sizeof(Elf64_Sym);
+        table.sh_link = 1;
+        put(4096, table);
+        table.sh_offset = 0;
+        table.sh_size = bytes;
+        put(4096 + sizeof(table), table);
+        Elf64_Sym symbol{};
+        symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+        symbol.st_shndx = 1;
+        symbol.st_value = 0x1000;
+        symbol.st_size = 0x1000;
+        symbol.st_name = bytes / 2 + 100;
+        put(bytes / 2, symbol);
+        auto one = ElfFile::at(made);
+        QVERIFY(one);
+        QCOMPARE(one->nameAt(0x1800).size(), size_t{65'536});
+    }
+
     void aLogIsReadAsFarAsItGoes() {
         const QTemporaryDir folder;
         const std::filesystem::path path = folder.filePath("box.-.1.perf").toStdString();
@@ -326,6 +385,48 @@ class TestPerfParts : public QObject {
         QCOMPARE(file->read(read), uint64_t{0});
         QCOMPARE(read.said.size(), size_t{9});
         QCOMPARE(file->end()->bytesNotKept, uint64_t{made.all.size()});
+    }
+
+    /// A stack that ended at once is none that was followed to its end, wherever that was.
+    void whatIsInnermostIsNoBeginning() {
+        std::ifstream maps("/proc/self/maps");
+        std::string line;
+        AddressSpaces spaces;
+        uint64_t within = 0;
+        while (std::getline(maps, line)) {
+            unsigned long from = 0, until = 0, offset = 0;
+            char rights[5] = {}, name[400] = {};
+            if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %*s %*s %399s", &from, &until, rights,
+                            &offset, name) != 5 ||
+                rights[2] != 'x' || std::strstr(name, "/libc.so") == nullptr)
+                continue;
+            spaces.add(mapped(7, 1, from, until, name, offset));
+            within = from;
+        }
+        if (within == 0) QSKIP("The C library is not one file that is called libc.so here.");
+        spaces.seal();
+        PerfStacks stacks(spaces, false, 0);
+        struct Follow : PerfVisitor {
+            void visit(const PerfSample& sample) override { stack = stacks->of(sample); }
+            PerfStacks* stacks = nullptr;
+            NativeStack stack;
+        } follow;
+        follow.stacks = &stacks;
+        // Where its code begins nothing has a name: what calls the functions of others.
+        const auto followed = [&](uint64_t frame, std::span<const uint64_t> words) {
+            PerfBytes made;
+            made.sample(7, 7, 5, within + 1, 0x7000, frame, words);
+            readPerfRecords(made.all, perfRegisterCount, follow);
+            return follow.stack;
+        };
+        const NativeStack alone = followed(0, {});
+        QCOMPARE(alone.functions.size(), size_t{1});
+        QVERIFY(!stacks.function(alone.functions[0]).isNamed);
+        QVERIFY(!alone.isWhole);
+        const uint64_t words[] = {0, within + 3};
+        const NativeStack called = followed(0x7000, words);
+        QCOMPARE(called.functions.size(), size_t{2});
+        QVERIFY(called.isWhole);
     }
 
     void stacksOfAnythingAreHarmless() {
