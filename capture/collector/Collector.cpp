@@ -189,11 +189,12 @@ void Collector::finishSamplers(CollectedRun& run) {
 
 /// When the trace has what looks found in Python, which stands in the stacks.
 void Collector::importPerfLogs(CollectedRun& run) {
+    std::optional<PerfImporter> importer;
     for (const std::string& name : log::namesIn(runFolder_)) {
         const std::filesystem::path path = runFolder_ / name;
         if (!PerfImporter::isPerfLog(path)) continue;
-        PerfImporter importer(*trace_, info_.startRealtimeNs, hostNumber(name));
-        if (const auto counts = importer.import(path))
+        if (!importer) importer.emplace(*trace_, info_.startRealtimeNs);
+        if (const auto counts = importer->import(path, hostNumber(name)))
             run.threadStates += counts->switches + counts->samples;
         else
             trace_->health(Severity::Error, HealthCode::LogUnreadable, counts.error().sentence);

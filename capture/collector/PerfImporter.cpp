@@ -19,7 +19,7 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr size_t mostThreads = 200'000, mostChains = 2'000'000;
+constexpr size_t mostThreads = 200'000, mostChainBytes = size_t{256} << 20;
 constexpr int64_t mostSwitches = 50'000'000;
 
 /// Whether it is the function in which the interpreter runs what is written in Python: all of it
@@ -143,11 +143,8 @@ class PerfImporter::SecondPass : public PerfVisitor {
     std::vector<Frame> frames_;
 };
 
-PerfImporter::PerfImporter(TraceWriter& trace, int64_t sessionStartNs, uint32_t host)
-    : trace_(trace),
-      sessionStartNs_(sessionStartNs),
-      host_(host),
-      looks_(PythonLooks::read(trace.database())) {}
+PerfImporter::PerfImporter(TraceWriter& trace, int64_t sessionStartNs)
+    : trace_(trace), sessionStartNs_(sessionStartNs), looks_(PythonLooks::read(trace.database())) {}
 
 bool PerfImporter::isPerfLog(const std::filesystem::path& path) {
     return path.extension() == perfLogEnding;
@@ -170,11 +167,14 @@ const PerfImporter::Frame& PerfImporter::nativeFrame(const PerfStacks& stacks, u
 int64_t PerfImporter::chain(const std::vector<Frame>& frames) {
     static_assert(std::has_unique_object_representations_v<Frame>);
     std::string key(reinterpret_cast<const char*>(frames.data()), frames.size() * sizeof(Frame));
-    // Beyond that each has its own.
     const auto known = chains_.find(key);
     if (known != chains_.end()) return known->second;
     const int64_t id = ++lastChain_;
-    if (chains_.size() < mostChains) chains_.emplace(std::move(key), id);
+    // What is forgotten is written again where it comes again.
+    constexpr size_t ofEach = 100;
+    if (chainBytes_ > mostChainBytes) chains_.clear();
+    chainBytes_ = (chains_.empty() ? 0 : chainBytes_) + key.size() + ofEach;
+    chains_.emplace(std::move(key), id);
     constexpr const auto& t = tables::samplingCallchains;
     int64_t depth = 0;
     for (const Frame& frame : frames)
@@ -183,10 +183,11 @@ int64_t PerfImporter::chain(const std::vector<Frame>& frames) {
     return id;
 }
 
-Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& path, bool usesLibDw,
-                                                  int64_t patienceNs) {
+Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& path, uint32_t host,
+                                                  bool usesLibDw, int64_t patienceNs) {
     auto file = PerfLogFile::open(path);
     if (!file) return fail(file.error());
+    host_ = host;
     counts_ = {};
     native_.clear();
     isEvaluator_.clear();
@@ -258,6 +259,10 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
                                   "took it too long.",
                                   first.throttles),
                       {}, {}, static_cast<int64_t>(first.throttles));
+    if (!file.end())
+        trace_.health(Severity::Warning, HealthCode::LogCut,
+                      "The file of samples and switches of threads has no end, as the recorder was "
+                      "ended or its disk was full: what came after it is missing.");
     if (file.end() && file.end()->bytesNotKept > 0)
         trace_.health(Severity::Warning, HealthCode::SamplesLimit,
                       fmt::format("The file of samples of threads had no more room: {} MB of "

@@ -28,17 +28,17 @@ class PerfImporter {
         int64_t withPython = 0;  ///< and of these those with its functions and lines.
         int64_t lost = 0;
     };
-    /// `host` is the number of the host in global ids. To be called when the trace has all that
-    /// logs told.
-    PerfImporter(TraceWriter& trace, int64_t sessionStartNs, uint32_t host);
+    /// To be made when the trace has all that logs told; one for all files of a trace.
+    PerfImporter(TraceWriter& trace, int64_t sessionStartNs);
 
-    /// Brings a file of samples into the trace, and says in its health how that went. Fails if it
-    /// is none, or not of this machine. `usesLibDw` and `patienceNs` as for `PerfStacks`.
-    Result<Counts> import(const std::filesystem::path& path, bool usesLibDw = true,
+    /// Brings a file of samples into the trace, and says in its health how that went. `host` is the
+    /// number of its host in global ids. Fails if it is none, or not of this machine. `usesLibDw`
+    /// and `patienceNs` as for `PerfStacks`.
+    Result<Counts> import(const std::filesystem::path& path, uint32_t host, bool usesLibDw = true,
                           int64_t patienceNs = usualPatienceNs);
 
     static constexpr int64_t usualPatienceNs = 60'000'000'000;
-    /// Whether a file of that name is one: "<host>.<pid>.perf".
+    /// Whether a file of that name is one: "<host>.-.<pid>.perf".
     static bool isPerfLog(const std::filesystem::path& path);
 
   private:
@@ -56,18 +56,18 @@ class PerfImporter {
     const Frame& nativeFrame(const PerfStacks& stacks, uint32_t function);
     /// The number of a stack in the trace, innermost first.
     int64_t chain(const std::vector<Frame>& frames);
-    void nameThreads(const FirstPass& first);
     void writeHealth(const PerfLogFile& file, const FirstPass& first, const PerfStacks& stacks,
                      uint64_t oddBytes);
 
     TraceWriter& trace_;
     const int64_t sessionStartNs_;
-    const uint32_t host_;
+    uint32_t host_ = 0;
     PythonLooks looks_;
     Counts counts_;
-    std::vector<std::optional<Frame>> native_;  ///< By the numbers of `PerfStacks`.
-    std::vector<bool> isEvaluator_;             ///< The same.
-    std::unordered_map<std::string, int64_t> chains_;
+    std::vector<std::optional<Frame>> native_;         ///< By the numbers of `PerfStacks`.
+    std::vector<bool> isEvaluator_;                    ///< The same.
+    std::unordered_map<std::string, int64_t> chains_;  ///< By their frames.
+    size_t chainBytes_ = 0;                            ///< That `chains_` takes, about.
     int64_t lastChain_ = 0;
 };
 
