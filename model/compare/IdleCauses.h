@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -45,6 +46,14 @@ class IdleCauses {
     struct Gap {
         TimeRange range;
         const GpuWork* next = nullptr;
+        ContributorTable::Id before = 0;  ///< Of the work that ended last.
+    };
+    /// By how much a thread would be earlier, had it not waited for the GPU in a step, less what
+    /// gaps have taken of that.
+    struct Lead {
+        int64_t sinceNs = INT64_MIN;  ///< The start of the step.
+        int64_t ns = 0;
+        size_t next = 0;  ///< Of its calls, the first not looked at.
     };
     void findGaps(const LargeVector<GpuWork>& work);
     void findThreads(const LargeVector<GpuWork>& work);
@@ -64,6 +73,14 @@ class IdleCauses {
     Stretches waitsForLaunches(uint32_t thread, TimeRange range) const;
     Stretches dataLoading();
     Stretches synchronization();
+    /// The call that waits for the GPU and that the thread is in at that time; null if in none.
+    const Stretch* waitAt(uint32_t thread, int64_t timeNs) const;
+    uint32_t afterWaitKey(const Gap& gap, uint32_t thread, StringIndex call);
+    /// Gaps that begin while the awaited thread waits for the GPU, after that wait.
+    void addAfterWaits(Stretches& claims);
+    /// Of `range` what the thread itself takes: not in calls that have a cause of their own, nor
+    /// where it was seen to wait or to get no core.
+    Stretches ownTime(uint32_t thread, TimeRange range);
     Stretches launchBound();
     Stretches queued();
     enum class Told : uint8_t { Calls, CallsAndStates };
@@ -91,6 +108,7 @@ class IdleCauses {
     std::set<uint32_t> threads_;  ///< That launch work, and the one with the steps.
     std::map<uint32_t, std::vector<TimeRange>> launches_;  ///< By thread, by start.
     LargeVector<Gap> gaps_;
+    std::vector<int64_t> stepStartsNs_;
     std::set<const GpuWork*> batchCopies_;
     StateWords words_;
     const std::string outsideCalls_;  ///< "outside CUDA calls".

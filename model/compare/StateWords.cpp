@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "model/steps/rangePattern.h"
 #include "model/trace/stacks.h"
@@ -17,12 +18,32 @@ constexpr std::string_view otherThread = "another thread";
 /// Between where a thread was and what it did there, and between that and who has what it waits
 /// for.
 constexpr std::string_view whichDoes = ", which ", thatHas = " that the ";
+/// Files of Python that tell what a thread is about that has a function of theirs on its stack:
+/// those where code is compiled, and not where what was compiled runs.
+constexpr std::pair<std::string_view, std::string_view> tellingFiles[]{
+    {"/torch/_dynamo/convert_frame.py", "compiling (torch._dynamo)"},
+    {"/torch/_inductor/compile_fx.py", "compiling (torch._inductor)"},
+    {"/triton/compiler/compiler.py", "compiling (Triton)"},
+    {"/jax/_src/compiler.py", "compiling (JAX)"},
+    {"/torch/utils/data/dataloader.py", "loading data (torch.utils.data)"},
+};
 constexpr std::string_view byTurns = "by turns runs and ", getsNone = "gets no core";
 
 /// Whether the thread wanted a core for most of the row and had none: what it was seen to do, to
 /// run or to wait, it then did in the rest only.
 bool isStarved(const CpuStateTable& states, uint32_t row) {
     return states.delayNs[row] > (states.endNs[row] - states.startNs[row]) / 2;
+}
+
+/// ", compiling (torch._dynamo)" by the outermost of such frames; nothing without any.
+std::string aboutText(const Trace& trace, uint32_t stack) {
+    std::string text;
+    for (uint32_t frame = stack; frame < trace.stacks.size(); frame = outerStack(trace, frame)) {
+        const std::string_view file = trace.strings.at(trace.stacks.file[frame]);
+        for (const auto& [ending, about] : tellingFiles)
+            if (file.ends_with(ending)) text = fmt::format(", {}", about);
+    }
+    return text;
 }
 
 }  // namespace
@@ -139,6 +160,8 @@ std::string StateWords::made(uint32_t row, Telling telling) const {
     // Who gets no core gets none whatever it is at.
     if (states.stack[row] != noIndex && state != ThreadState::Runnable)
         text += " at " + frameText(trace_, ownFrame(trace_, states.stack[row]));
+    if (states.stack[row] != noIndex && state == ThreadState::Running)
+        text += aboutText(trace_, states.stack[row]);
     text += whichDoes;
     text += nameOf(state).meaning;
     if (states.holder[row] != noIndex) {

@@ -29,7 +29,12 @@ namespace lanescope::compare {
 ///   known of what it did, it was seen to wait for what may bring data, and not for a thread that
 ///   launches meanwhile. The copy of a batch is the first HtoD copy of a step with at least half
 ///   the bytes of its largest.
-/// - Synchronization: one of these threads is in a CUDA call whose name holds "Synchronize".
+/// - Synchronization: one of these threads is in a CUDA call whose name holds "Synchronize". Or the
+///   launch is late and the awaited thread was in such a call when the GPU ran out of work: from
+///   the end of the call on, as long as it waited in such calls of the step before (less what
+///   earlier gaps have taken), since it would be earlier by that; all of a gap that is no longer
+///   than the way from a wait to the next launch. But not in allocations and calls of pageable
+///   memory, nor where it was seen to wait for something else.
 /// - Launch-bound: the launch is late.
 /// - Other idle: the launching call is not recorded, or no work follows.
 ///

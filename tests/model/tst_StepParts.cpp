@@ -218,10 +218,21 @@ class TestStepParts : public QObject {
         step.builder.addApi(step.thread, "cudaDeviceSynchronize", 20 * us, 80 * us);
         step.launch(90, 95, 100, 110);
         const WorkerSummary worker = step.summarize(110);
-        QCOMPARE(partUs(worker, StepPart::Synchronization), int64_t{30});
-        QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{20});
+        // With what comes until the next launch reaches the GPU.
+        QCOMPARE(partUs(worker, StepPart::Synchronization), int64_t{50});
+        QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{0});
         QCOMPARE(heaviest(worker, StepPart::Synchronization)->name,
                  std::string("in cudaDeviceSynchronize"));
+    }
+
+    void aWaitOfAGpuThatWorksOnIsNotWhyItIsIdleLater() {
+        OneStep step;
+        step.launch(0, 1, 0, 50);
+        step.builder.addApi(step.thread, "cudaStreamSynchronize", 20 * us, 30 * us);
+        step.launch(90, 95, 100, 110);
+        const WorkerSummary worker = step.summarize(110);
+        QCOMPARE(partUs(worker, StepPart::Synchronization), int64_t{0});
+        QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{50});
     }
 
     void waitingForTheBatchIsDataLoading() {

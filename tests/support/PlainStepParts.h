@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/compare/WorkerTimeline.h"
@@ -29,6 +31,7 @@ class PlainStepParts {
             add({EventKind::Memset, row}, StepPart::Memset, 0);
         for (const StepSpan& step : steps) findBatch(step);
         threads_.insert(0);  // the one with the steps
+        findWaits(steps);
     }
 
     StepPart partAt(int64_t timeNs) const {
@@ -59,6 +62,79 @@ class PlainStepParts {
         uint32_t call;
         bool isBatch;
     };
+
+    struct Call {
+        TimeRange range;
+        std::string_view name;
+    };
+    /// Of a thread, each without what one before it covers.
+    std::vector<Call> callsOf(uint32_t thread) const {
+        std::vector<Call> calls;
+        for (uint32_t row = 0; row < trace_.apiCalls.size(); ++row)
+            if (trace_.apiCalls.thread[row] == thread)
+                calls.push_back({{trace_.apiCalls.startNs[row], trace_.apiCalls.endNs[row]},
+                                 trace_.strings.at(trace_.apiCalls.name[row])});
+        std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
+            return a.range.startNs < b.range.startNs;
+        });
+        int64_t untilNs = INT64_MIN;
+        for (Call& call : calls) {
+            call.range.startNs = std::max(call.range.startNs, untilNs);
+            untilNs = std::max(untilNs, call.range.endNs);
+        }
+        std::erase_if(calls, [](const Call& each) { return each.range.isEmpty(); });
+        return calls;
+    }
+    static bool isWait(const Call& call) { return call.name == "cudaStreamSynchronize"; }
+
+    /// For each gap that begins in a wait of the thread that ends it, what of it that wait makes.
+    void findWaits(const std::vector<StepSpan>& steps) {
+        std::vector<const Work*> byStart;
+        for (const Work& work : work_) byStart.push_back(&work);
+        std::stable_sort(byStart.begin(), byStart.end(), [](const Work* a, const Work* b) {
+            return a->range.startNs < b->range.startNs;
+        });
+        std::map<std::pair<uint32_t, int64_t>, int64_t> takenNs;  // by thread and step
+        int64_t untilNs = INT64_MIN;
+        for (const Work* next : byStart) {
+            const TimeRange gap{untilNs, next->range.startNs};
+            untilNs = std::max(untilNs, next->range.endNs);
+            if (gap.startNs == INT64_MIN || gap.endNs <= gap.startNs || !isLate(*next, gap.startNs))
+                continue;
+            const uint32_t thread = trace_.apiCalls.thread[next->call];
+            int64_t sinceNs = INT64_MIN;
+            for (const StepSpan& step : steps)
+                if (step.range.startNs <= gap.startNs)
+                    sinceNs = std::max(sinceNs, step.range.startNs);
+            int64_t waitedNs = 0;
+            bool isInWait = false;
+            for (const Call& call : callsOf(thread)) {
+                if (call.range.startNs > gap.startNs) break;
+                isInWait = isWait(call) && call.range.endNs >= gap.startNs;
+                if (isWait(call))
+                    waitedNs += std::max<int64_t>(
+                        0, call.range.endNs - std::max(call.range.startNs, sinceNs));
+            }
+            if (!isInWait) continue;
+            int64_t& taken = takenNs[{thread, sinceNs}];
+            const bool isShort = gap.durationNs() < 100'000;
+            const int64_t ns =
+                isShort ? gap.durationNs() : std::min(gap.durationNs(), waitedNs - taken);
+            // No more than was waited until now.
+            taken = std::min(waitedNs, taken + ns);
+            afterWaits_.push_back({gap.startNs, gap.startNs + ns});
+        }
+    }
+    bool isLate(const Work& next, int64_t idleFromNs) const {
+        return next.call != noIndex &&
+               trace_.apiCalls.endNs[next.call] + WorkerTimeline::launchLatencyNs > idleFromNs;
+    }
+    bool isAfterWait(int64_t timeNs, uint32_t thread) const {
+        for (const Call& call : callsOf(thread))
+            if (call.range.contains(timeNs) && call.name == "cudaMalloc") return false;
+        return std::any_of(afterWaits_.begin(), afterWaits_.end(),
+                           [timeNs](const TimeRange& each) { return each.contains(timeNs); });
+    }
 
     int64_t waitOf(const Work& work) const {
         if (work.part == StepPart::ExposedCommunication)
@@ -154,9 +230,7 @@ class PlainStepParts {
     StepPart causeAt(int64_t timeNs, const Work* next, int64_t busyUntilNs) const {
         const bool isGap = next && busyUntilNs != INT64_MIN;
         const bool isKnown = isGap && next->call != noIndex;
-        const bool isLate =
-            isKnown &&
-            trace_.apiCalls.endNs[next->call] + WorkerTimeline::launchLatencyNs > busyUntilNs;
+        const bool isLate = isGap && this->isLate(*next, busyUntilNs);
         if (isKnown && !isLate) return StepPart::OtherIdle;
         if (isInDataRange(timeNs)) return StepPart::DataLoading;
         const bool isByLoader =
@@ -165,12 +239,15 @@ class PlainStepParts {
             isLate && next->isBatch && !isInCall(timeNs, "") && !isElsewhere(timeNs, *next);
         if (isByLoader || isForBatch) return StepPart::DataLoading;
         if (isInCall(timeNs, "Synchronize")) return StepPart::Synchronization;
+        if (isLate && isAfterWait(timeNs, trace_.apiCalls.thread[next->call]))
+            return StepPart::Synchronization;
         return isLate ? StepPart::LaunchBound : StepPart::OtherIdle;
     }
 
     const Trace& trace_;
     std::vector<Work> work_;
     std::set<uint32_t> threads_;
+    std::vector<TimeRange> afterWaits_;
 };
 
 }  // namespace lanescope::compare
