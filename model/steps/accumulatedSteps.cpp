@@ -86,7 +86,9 @@ bool followEachOther(const std::vector<StepSpan>& steps, size_t first, size_t la
     return true;
 }
 
-void join(WorkerSteps& worker, const std::vector<size_t>& places, size_t count) {
+/// So many batches up to each update as one step, but where something else lies between them.
+std::vector<StepSpan> joinedSteps(const WorkerSteps& worker, const std::vector<size_t>& places,
+                                  size_t count) {
     std::vector<StepSpan> joined;
     for (const size_t last : places) {
         if (last + 1 < count) continue;
@@ -101,7 +103,12 @@ void join(WorkerSteps& worker, const std::vector<size_t>& places, size_t count) 
         step.onCpu.endNs = end.onCpu.endNs;
         joined.push_back(std::move(step));
     }
-    worker.isLastLeftOut = worker.isLastLeftOut || places.back() + 1 < worker.steps.size();
+    return joined;
+}
+
+void replaceSteps(WorkerSteps& worker, std::vector<StepSpan> joined, size_t lastUpdate,
+                  size_t count) {
+    worker.isLastLeftOut = worker.isLastLeftOut || lastUpdate + 1 < worker.steps.size();
     worker.steps = std::move(joined);
     worker.foundCount = std::max(worker.foundCount / static_cast<int64_t>(count),
                                  static_cast<int64_t>(worker.steps.size()));
@@ -121,9 +128,14 @@ void joinAccumulated(const Trace& trace, RunSteps& run) {
         if (here < 2 || (count != 0 && here != count)) return;
         count = here;
     }
+    std::vector<std::vector<StepSpan>> joined;
+    for (size_t worker = 0; worker < run.workers.size(); ++worker) {
+        joined.push_back(joinedSteps(run.workers[worker], places[worker], count));
+        if (joined.back().empty()) return;
+    }
     run.rangesPerStep = static_cast<int64_t>(count);
     for (size_t worker = 0; worker < run.workers.size(); ++worker)
-        join(run.workers[worker], places[worker], count);
+        replaceSteps(run.workers[worker], std::move(joined[worker]), places[worker].back(), count);
 }
 
 }  // namespace lanescope

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "model/steps/nameWords.h"
@@ -36,8 +38,9 @@ constexpr double leastWaitedOfAll = 0.1;  ///< Of the time of all of them, and b
 constexpr double mostOthersRan = 0.25;    ///< Of that time, by all other threads together.
 /// How much the tenth longest and the tenth shortest period differ, in medians.
 constexpr double leastSpread = 0.25;
-/// So many pauses tell what other threads do in them.
-constexpr size_t mostLookedAt = 4096;
+/// So many pauses tell what other threads do in them; of very many threads fewer do, of all
+/// together so many.
+constexpr size_t mostLookedAt = 4096, mostAsked = 20'000'000;
 constexpr size_t deepestFrames = 64;
 
 bool isTrainingName(std::string_view name) {
@@ -87,12 +90,16 @@ struct Boundary {
 
 class RequestTeller {
   public:
-    RequestTeller(const Trace& trace, RunSteps& run)
-        : trace_(trace), run_(run), states_(trace), waits_(trace, states_) {}
+    RequestTeller(const Trace& trace, RunSteps& run) : trace_(trace), run_(run), states_(trace) {}
 
     void tell() {
         gatherWork();
-        for (size_t worker = 0; worker < run_.workers.size(); ++worker) findBoundaries(worker);
+        for (size_t worker = 0; worker < run_.workers.size(); ++worker) {
+            // Pauses of one do not overlap, but those of several GPUs of a process do.
+            ProvedWaits waits(trace_, states_);
+            findBoundaries(worker, waits);
+            waitedNs_ = saturatingSum(waitedNs_, waits.outsideNs());
+        }
         if (!areRequests()) return;
         run_.kind = StepKind::Request;
         for (size_t worker = 0; worker < run_.workers.size(); ++worker)
@@ -123,7 +130,7 @@ class RequestTeller {
             });
     }
 
-    void findBoundaries(size_t worker) {
+    void findBoundaries(size_t worker, ProvedWaits& waits) {
         const std::vector<StepSpan>& steps = run_.workers[worker].steps;
         auto next = work_[worker].begin();
         int64_t busyUntilNs = next == work_[worker].end() ? 0 : next->startNs;
@@ -141,16 +148,20 @@ class RequestTeller {
             if (boundary.thread == noIndex) boundary.thread = run_.workers[worker].stepThread;
             if (boundary.thread != noIndex && !states_.isEmpty(boundary.thread) &&
                 !isInLoader(boundary))
-                waits_.add(boundary.thread, boundary.idle);
+                waits.add(boundary.thread, boundary.idle);
             boundaries_[worker].push_back(boundary);
         }
     }
 
     /// Whether looks saw it where a loader of data waits for its workers.
-    bool isInLoader(const Boundary& boundary) const {
+    bool isInLoader(const Boundary& boundary) {
         bool isLoader = false;
         states_.forEachIn(boundary.thread, boundary.idle, [&](uint32_t row, TimeRange) {
-            isLoader = isLoader || isInLoader(trace_.cpuStates.stack[row]);
+            if (isLoader) return;
+            const uint32_t stack = trace_.cpuStates.stack[row];
+            const auto [known, isNew] = isLoader_.try_emplace(stack, false);
+            if (isNew) known->second = isInLoader(stack);
+            isLoader = known->second;
         });
         return isLoader;
     }
@@ -167,17 +178,16 @@ class RequestTeller {
 
     bool areRequests() const {
         int64_t idleNs = 0;
-        std::vector<const Boundary*> all;
-        for (const std::vector<Boundary>& ofWorker : boundaries_)
-            for (const Boundary& each : ofWorker) {
+        size_t count = 0;
+        for (const std::vector<Boundary>& ofWorker : boundaries_) {
+            for (const Boundary& each : ofWorker)
                 idleNs = saturatingSum(idleNs, each.idle.durationNs());
-                all.push_back(&each);
-            }
-        const auto waitedNs = static_cast<double>(waits_.outsideNs());
-        return all.size() >= fewestBoundaries &&
-               waitedNs >= leastWaited * static_cast<double>(idleNs) &&
+            count += ofWorker.size();
+        }
+        const auto waitedNs = static_cast<double>(waitedNs_);
+        return count >= fewestBoundaries && waitedNs >= leastWaited * static_cast<double>(idleNs) &&
                waitedNs >= leastWaitedOfAll * static_cast<double>(allNs_) && areIrregular() &&
-               didOthersRest(std::move(all));
+               didOthersRest();
     }
 
     bool areIrregular() const {
@@ -185,16 +195,25 @@ class RequestTeller {
         return spreadNs >= leastSpread * quantileOf(periodsNs_, 0.5);
     }
 
-    bool didOthersRest(std::vector<const Boundary*> pauses) const {
-        pauses.resize(std::min(pauses.size(), mostLookedAt));
+    bool didOthersRest() const {
+        std::vector<uint32_t> threads;
+        for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread)
+            if (!states_.isEmpty(thread)) threads.push_back(thread);
+        size_t left = std::clamp(mostAsked / std::max<size_t>(threads.size(), 1), fewestBoundaries,
+                                 mostLookedAt);
         int64_t idleNs = 0, workedNs = 0;
-        for (const Boundary* each : pauses) idleNs = saturatingSum(idleNs, each->idle.durationNs());
-        for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread) {
-            if (states_.isEmpty(thread)) continue;
-            ProvedWaits others(trace_, states_);
-            for (const Boundary* each : pauses)
-                if (each->thread != thread) others.add(thread, each->idle);
-            workedNs = saturatingSum(workedNs, others.workedNs());
+        for (const std::vector<Boundary>& ofWorker : boundaries_) {
+            const auto pauses = std::span(ofWorker).first(std::min(ofWorker.size(), left));
+            left -= pauses.size();
+            if (pauses.empty()) continue;
+            for (const Boundary& each : pauses)
+                idleNs = saturatingSum(idleNs, each.idle.durationNs());
+            for (const uint32_t thread : threads) {
+                ProvedWaits others(trace_, states_);
+                for (const Boundary& each : pauses)
+                    if (each.thread != thread) others.add(thread, each.idle);
+                workedNs = saturatingSum(workedNs, others.workedNs());
+            }
         }
         return static_cast<double>(workedNs) <= mostOthersRan * static_cast<double>(idleNs);
     }
@@ -207,7 +226,8 @@ class RequestTeller {
     const Trace& trace_;
     RunSteps& run_;
     const StatesOfThreads states_;
-    ProvedWaits waits_;
+    int64_t waitedNs_ = 0;                           ///< Of all pauses.
+    std::unordered_map<uint32_t, bool> isLoader_;    ///< By stack.
     std::vector<std::vector<Work>> work_;            ///< By worker.
     std::vector<std::vector<Boundary>> boundaries_;  ///< By worker.
     std::vector<int64_t> periodsNs_;

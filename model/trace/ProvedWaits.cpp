@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/trace/mixedState.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 
@@ -19,7 +20,7 @@ int64_t mostRunNs(const Trace& trace, uint32_t row) {
 void ProvedWaits::add(uint32_t thread, TimeRange piece) {
     states_.forEachIn(thread, piece, [this](uint32_t row, TimeRange within) {
         int64_t& spentNs = spentNs_[row];
-        spentNs += within.durationNs();
+        spentNs = saturatingSum(spentNs, within.durationNs());
     });
 }
 
@@ -35,7 +36,7 @@ int64_t ProvedWaits::waitedNs(uint32_t row) const {
 int64_t ProvedWaits::outsideNs() const {
     int64_t sumNs = 0;
     for (const auto& [row, spentNs] : spentNs_)
-        if (isOutside(trace_.cpuStates.state[row])) sumNs += waitedNs(row);
+        if (isOutside(trace_.cpuStates.state[row])) sumNs = saturatingSum(sumNs, waitedNs(row));
     return sumNs;
 }
 
@@ -43,11 +44,12 @@ int64_t ProvedWaits::workedNs() const {
     const CpuStateTable& states = trace_.cpuStates;
     int64_t sumNs = 0;
     for (const auto& [row, spentNs] : spentNs_)
-        sumNs += states.state[row] == ThreadState::Disk ||
-                         states.state[row] == ThreadState::Running ||
-                         states.state[row] == ThreadState::Runnable
-                     ? spentNs
-                     : std::min(spentNs, states.cpuNs[row] + states.delayNs[row]);
+        sumNs =
+            saturatingSum(sumNs, states.state[row] == ThreadState::Disk ||
+                                         states.state[row] == ThreadState::Running ||
+                                         states.state[row] == ThreadState::Runnable
+                                     ? spentNs
+                                     : std::min(spentNs, states.cpuNs[row] + states.delayNs[row]));
     return sumNs;
 }
 

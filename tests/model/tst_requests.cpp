@@ -33,6 +33,7 @@ struct Shape {
     /// Of the time on a core where looks saw it wait each time, for several requests; 0 where each
     /// wait is told apart.
     double coarseShare = 0;
+    uint32_t gpus = 1;  ///< The thread launches the same work for each.
 };
 
 constexpr int64_t requestCount = 40, workNs = 2 * ms;
@@ -42,7 +43,8 @@ TracePtr programOf(const Shape& shape) {
     SimulatedTrace made;
     const uint32_t main = made.addThread(0, 4242, "python3");
     const uint32_t other = made.addThread(0, 4243, "worker");
-    const uint32_t stream = made.defaultStream();
+    std::vector<uint32_t> streams{made.defaultStream()};
+    while (streams.size() < shape.gpus) streams.push_back(made.addStream(0, made.addGpu(), 7));
     const uint32_t stack = made.stack(noIndex, made.intern("take"), made.intern(shape.file), 10);
     const auto state = [&](uint32_t thread, ThreadState is, int64_t startNs, int64_t endNs) {
         kinds::CpuState::Row row;
@@ -59,8 +61,9 @@ TracePtr programOf(const Shape& shape) {
         const int64_t beginNs = at;
         for (int64_t kernel = 0; kernel < 24; ++kernel) {
             const int64_t launchNs = at + kernel * workNs / 24;
-            made.launch(main, stream, shape.kernel + char('a' + kernel), launchNs,
-                        launchNs + 6 * us, launchNs + workNs / 24 - 10 * us);
+            for (const uint32_t stream : streams)
+                made.launch(main, stream, shape.kernel + char('a' + kernel), launchNs,
+                            launchNs + 6 * us, launchNs + workNs / 24 - 10 * us);
         }
         const int64_t endNs = at + workNs;
         if (!shape.range.empty())
@@ -141,6 +144,10 @@ class TestRequests : public QObject {
         QVERIFY(run.workers[0].rest.ns > idleNs / 2 && run.workers[0].rest.ns < idleNs);
         // It may have run for most of the time between, whatever looks saw.
         QVERIFY(summarizeRun(*programOf({.coarseShare = 0.6}))->kind == StepKind::Step);
+        // Pauses of several GPUs at a time are no more time in which it waited.
+        QVERIFY(summarizeRun(*programOf({.coarseShare = 0.6, .gpus = 4}))->kind == StepKind::Step);
+        QVERIFY(summarizeRun(*programOf({.coarseShare = 0.15, .gpus = 4}))->kind ==
+                StepKind::Request);
     }
 
     void whatIsNotCertainStaysAStep_data() {
@@ -226,6 +233,26 @@ class TestRequests : public QObject {
         }
     }
 
+    /// Something else within each that would be one, so that none is left.
+    void batchesThatNothingJoinsStayTheSteps() {
+        SimulatedTrace made;
+        const uint32_t main = made.defaultThread(), stream = made.defaultStream();
+        int64_t at = 0;
+        for (int64_t batch = 0; batch < 42; ++batch) {
+            made.addNvtx(main, "batch " + std::to_string(batch), at, at + 8 * ms);
+            made.launch(main, stream, "gemm", at + 1 * ms, at + 2 * ms, at + 7 * ms);
+            if (batch % 3 == 2)
+                made.launch(main, stream, "FusedAdam", at + 8 * ms + 100 * us,
+                            at + 8 * ms + 200 * us, at + 9 * ms);
+            at += 10 * ms;
+            for (int64_t other = 0; batch % 3 == 1 && other < 20; ++other, at += 5 * ms)
+                made.launch(main, stream, "evaluate", at, at + 1 * ms, at + 4 * ms);
+        }
+        const RunSteps steps = *findSteps(*made.finish());
+        QCOMPARE(steps.rangesPerStep, int64_t{1});
+        QCOMPARE(steps.workers[0].steps.size(), size_t{27});
+    }
+
     void workBetweenNamedRangesIsNotPassedOver() {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
@@ -283,7 +310,7 @@ class TestRequests : public QObject {
         // One that runs for most of the time is.
         const Explanation running = explain::explain(*explained(150 * ms));
         QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
-        QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
+        QVERIFY(findingOf(running, Rule::HostWork) != nullptr);
     }
 
     /// Who waits for another thread that launches does not wait for nothing.
