@@ -62,7 +62,11 @@ std::string nothingSentence(const capture::RecordOptions& options,
         reason = fmt::format(
             "signal {} ended it before it used CUDA or NVTX, or within the first moments after",
             outcome.exitStatus - firstSignalStatus);
-    return fmt::format("Nothing was recorded of {}: {}. {}.", outcome.program, reason, left);
+    // Who asked for samples of threads may have come for nothing else.
+    const char* const what = options.cpuSamplesHz > 0 && outcome.run->threadStates > 0
+                                 ? "No CUDA and no NVTX was recorded"
+                                 : "Nothing was recorded";
+    return fmt::format("{} of {}: {}. {}.", what, outcome.program, reason, left);
 }
 
 /// Where what there is of a run that has no trace may be.

@@ -32,6 +32,9 @@ std::string countsSentence(const capture::ImportCounts& counts) {
 }
 
 void sayWhatIsIn(const capture::CollectedRun& run) {
+    if (run.processes == 0 && run.threadStates > 0)
+        return say(
+            fmt::format("{} holds what threads did and no other event.", run.trace.string()));
     say(fmt::format("{} holds {} of {} process{}.", run.trace.string(), countsSentence(run.counts),
                     run.processes, run.processes == 1 ? "" : "es"));
 }

@@ -8,13 +8,16 @@
 
 namespace lanescope::capture {
 
+/// A prime: a program that does the same each 10 ms would meet 100 samples a second in the same
+/// place each time.
+inline constexpr double usualPerfHz = 97, fastestPerfHz = 2'000;
+
 /// What is asked of the kernel for each sample.
 struct PerfSettings {
-    double hz = 100;              ///< Samples a second of the time of a thread on a core.
+    double hz = usualPerfHz;      ///< Samples a second of the time of a thread on a core.
     uint32_t stackBytes = 32768;  ///< Of the user stack with each sample; a multiple of 8.
     bool seesKernel = true;       ///< Also samples of threads that are in the kernel.
 };
-inline constexpr double usualPerfHz = 100, fastestPerfHz = 2'000;
 
 /// The user registers of a sample, by the numbers that DWARF gives them on this machine.
 struct PerfRegisters {
