@@ -14,8 +14,11 @@ uint32_t outerStack(const Trace& trace, uint32_t stack) {
 }
 
 std::vector<uint32_t> framesOf(const Trace& trace, uint32_t stack) {
+    // Recorded are 256 of a stack; in a file one may be as deep as it has rows.
+    constexpr size_t most = 1024;
     std::vector<uint32_t> frames;
-    for (; stack < trace.stacks.size(); stack = outerStack(trace, stack)) frames.push_back(stack);
+    for (; stack < trace.stacks.size() && frames.size() < most; stack = outerStack(trace, stack))
+        frames.push_back(stack);
     return frames;
 }
 

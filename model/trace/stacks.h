@@ -17,7 +17,7 @@ namespace lanescope {
 /// The stack without its innermost frame; `noIndex` if there is none. O(1).
 uint32_t outerStack(const Trace& trace, uint32_t stack);
 
-/// The frames of a stack, the innermost first. O(frames).
+/// The frames of a stack, the innermost first, 1024 of them at most. O(frames).
 std::vector<uint32_t> framesOf(const Trace& trace, uint32_t stack);
 
 /// The innermost frame in a file of the program's own, neither of Python's library nor of an

@@ -6,6 +6,7 @@
 #include "model/flame/flameSvg.h"
 #include "model/flame/makeFlame.h"
 #include "model/trace/kinds/Api.h"
+#include "model/trace/stacks.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -58,6 +59,18 @@ class TestFlameTree : public QObject {
         const uint32_t first = tree.childrenOf(0)[0];
         QCOMPARE(tree.nameOf(first), std::string_view("a"));
         QCOMPARE(tree.nameOf(tree.childrenOf(first)[0]), std::string_view("c"));
+    }
+
+    /// In a file a stack may be as deep as it has rows, and each of as many events be in all of it.
+    void aStackIsReadToABoundedDepth() {
+        SimulatedTrace made;
+        const StringIndex name = made.intern("f");
+        uint32_t stack = noIndex;
+        for (int depth = 0; depth < 20'000; ++depth) stack = made.stack(stack, name, name, 1);
+        const TracePtr trace = made.finish();
+        const std::vector<uint32_t> frames = framesOf(*trace, stack);
+        QCOMPARE(frames.size(), size_t{1024});
+        QCOMPARE(frames.front(), stack);
     }
 
     void workStandsUnderTheRangesThatLaunchedIt() {
