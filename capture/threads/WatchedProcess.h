@@ -22,8 +22,8 @@ class WatchedProcess {
   public:
     WatchedProcess(pid_t pid, SampleLog& log, StackReading& reading);
 
-    /// Looks what there is in it that could be watched, and which threads it has; a few times a
-    /// second.
+    /// Looks what there is in it that could be watched, and which threads it has; once a second,
+    /// and more often while the recording begins.
     void find(int64_t nowNs, std::vector<char>& buffer);
     /// Looks at its threads: at those that run Python and ran lately, those that run much, and at
     /// the first, each time; at all if `isTurnOfAll`.
