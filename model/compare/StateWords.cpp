@@ -28,6 +28,8 @@ constexpr std::pair<std::string_view, std::string_view> tellingFiles[]{
     {"/torch/utils/data/dataloader.py", "loading data (torch.utils.data)"},
 };
 constexpr std::string_view byTurns = "by turns runs and ", getsNone = "gets no core";
+/// Of one that looks saw run, which cannot have run all the time.
+constexpr std::string_view waits = "waits";
 
 /// Whether the thread wanted a core for most of the row and had none: what it was seen to do, to
 /// run or to wait, it then did in the rest only.
@@ -119,6 +121,12 @@ bool isStarvedByTurns(std::string_view name) {
     return told.starts_with(byTurns) && told.substr(byTurns.size()) == getsNone;
 }
 
+bool wasSeenToRun(std::string_view name) {
+    if (stateTold(name) == ThreadState::Running) return true;
+    const size_t at = name.rfind(byTurns);
+    return runsAndWaits(name) && name.substr(at + byTurns.size()) == waits;
+}
+
 std::string_view withoutState(std::string_view name) {
     return name.substr(0, name.rfind(whichDoes));
 }
@@ -155,7 +163,7 @@ std::string StateWords::made(uint32_t row, Telling telling) const {
     // Where it was at the looks is not where it was between them.
     if (telling == Telling::ByTurns)
         return fmt::format("{}{}{}", whichDoes, byTurns,
-                           state == ThreadState::Running ? "waits" : nameOf(state).meaning);
+                           state == ThreadState::Running ? waits : nameOf(state).meaning);
     std::string text;
     // Who gets no core gets none whatever it is at.
     if (states.stack[row] != noIndex && state != ThreadState::Runnable)

@@ -38,6 +38,10 @@ bool isByTurns(std::string_view name);
 /// The same, whatever it waited for.
 bool runsAndWaits(std::string_view name);
 
+/// Whether the name of a cause tells that looks saw the thread run, whether it then ran all the time
+/// or by turns.
+bool wasSeenToRun(std::string_view name);
+
 /// Whether the name of a cause tells that the thread wanted a core for most of the time and had
 /// none, but also ran.
 bool isStarvedByTurns(std::string_view name);

@@ -60,9 +60,9 @@ std::string reasonsText(uint64_t reasons) {
     return text;
 }
 
-}  // namespace
-
-std::optional<ClockLoss> clockLossOf(const RunSummary& run, uint32_t worker) {
+/// Over the times in which clocks were held down as `holds` says of the reasons.
+template <class Holds>
+std::optional<ClockLoss> lossOf(const RunSummary& run, uint32_t worker, Holds holds) {
     const WorkerSummary& of = run.workers[worker];
     ClockLoss loss;
     loss.highestHz = of.highestSmClockHz;
@@ -71,7 +71,7 @@ std::optional<ClockLoss> clockLossOf(const RunSummary& run, uint32_t worker) {
     MeanClock mean;
     for (const ClockState& state : of.clocks) {
         const double lost = 1 - ratio(state.smClockHz, loss.referenceHz());
-        if (state.reasons == 0 || state.smClockHz <= 0 || lost < leastClockLoss) continue;
+        if (!holds(state.reasons) || state.smClockHz <= 0 || lost < leastClockLoss) continue;
         loss.reasons |= state.reasons;
         loss.heldShare += ratio(state.ns, wallNs);
         loss.lostShare += lost * ratio(state.ns, wallNs);
@@ -81,6 +81,25 @@ std::optional<ClockLoss> clockLossOf(const RunSummary& run, uint32_t worker) {
     }
     loss.smClockHz = mean.hz();
     return loss.lostShare > 0 ? std::optional(loss) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ClockLoss> clockLossOf(const RunSummary& run, uint32_t worker) {
+    return lossOf(run, worker,
+                  [](uint64_t reasons) { return reasons != 0 && reasons != powerCap; });
+}
+
+std::string powerCapSentence(const RunSummary& run, uint32_t worker) {
+    const std::optional<ClockLoss> loss =
+        lossOf(run, worker, [](uint64_t reasons) { return reasons == powerCap; });
+    if (!loss) return {};
+    return fmt::format(
+        "{} stands at its power cap for {} % of the time of the steps, at {} where {} is the "
+        "highest seen: usual of a GPU that works hard, and the reason why steps of another run or "
+        "GPU may be a little longer or shorter.",
+        run.workers[worker].label(), percentText(100 * loss->heldShare), clockText(loss->smClockHz),
+        clockText(loss->referenceHz()));
 }
 
 std::string clockSentence(const RunSummary& run, uint32_t worker, const std::string& time) {
@@ -97,10 +116,6 @@ std::string clockSentence(const RunSummary& run, uint32_t worker, const std::str
         ". If all that it computes is slower by as much, that takes {}: an estimate, since what "
         "waits for memory loses less.",
         time);
-    if (loss->reasons == powerCap)
-        text +=
-            " A GPU at full load often stands at its power cap; only what its clocks fell by "
-            "counts.";
     return text;
 }
 

@@ -29,14 +29,17 @@ struct ClockLoss {
 };
 
 /// Nothing where no reason was read, no clock, or where none of them slowed it down by
-/// `leastClockLoss`: a GPU at full load may stand at its power cap and run as fast as ever.
-/// O(workers
-/// * reasons).
+/// `leastClockLoss`. Its power cap alone is none: a GPU that works hard stands at it. O(workers *
+/// reasons).
 std::optional<ClockLoss> clockLossOf(const compare::RunSummary& run, uint32_t worker);
 
 /// "rank 1, GPU 1 has its clocks held down for 84.0 % of the time of the steps ...", of what costs
 /// `time`, "3.100 ms of a step (4.2 %)".
 std::string clockSentence(const compare::RunSummary& run, uint32_t worker, const std::string& time);
+
+/// How far the clocks of a worker's GPU are below the highest seen because it stands at its power
+/// cap, which is no fault; empty where it does not, or by less than `leastClockLoss`.
+std::string powerCapSentence(const compare::RunSummary& run, uint32_t worker);
 
 /// " Meanwhile a limit of 2 cores held its processes back ...", with the blank before it; empty
 /// where none did, or where nobody read that.

@@ -3,10 +3,10 @@
 #include <string_view>
 #include <vector>
 
-#include "model/compare/StateWords.h"
 #include "model/compare/meanStep.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/clockLoss.h"
+#include "model/explain/hostTime.h"
 #include "model/explain/sayExplanation.h"
 #include "model/trace/knowsOnlyNccl.h"
 #include "model/values/DurationScale.h"
@@ -52,20 +52,8 @@ bool isInPageableCopy(const Contributor& each) {
     return isPageable(each) && each.kind == ContributorKind::Idle;
 }
 
-/// Idle while the thread that launches was seen not to run. What it runs is not what keeps the GPU
-/// waiting then, so fewer launches would not help.
-bool isHostWaiting(const Contributor& each) {
-    if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return false;
-    if (isStarvedByTurns(each.name)) return true;
-    const std::optional<ThreadState> state = stateTold(each.name);
-    return state && (isWaiting(*state) || *state == ThreadState::Runnable);
-}
-
-/// Of launch-bound time of a thread that ran and waited by turns: in how much it was proved not to
-/// run, whatever is a finding of its own.
-int64_t provedWaitNs(const Contributor& each) {
-    return isHostWaiting(each) ? 0 : each.waitedNs;
-}
+/// Of a finding, to be about the steps of a period: in the time, or in the odd steps.
+constexpr double mostlyOfPeriod = 0.75;
 
 class Explainer {
   public:
@@ -78,9 +66,11 @@ class Explainer {
                                      [&](const auto& each) { return each.worker == critical; });
             if (critical_->meanNs > 0) find();
         }
+        tellOddStepsOnce();
         std::stable_sort(
             made_.findings.begin(), made_.findings.end(),
             [](const Finding& a, const Finding& b) { return a.mostGainNs > b.mostGainNs; });
+        putPeriodFirst();
         sayExplanation(run_, made_);
         return std::move(made_);
     }
@@ -113,6 +103,7 @@ class Explainer {
         findCalls(Rule::SynchronousMemsets, isSynchronousMemset);
         findPageableCopies();
         findHostWaits();
+        findHostWork();
         findPart(Rule::HostSynchronization, StepPart::Synchronization, leastShare);
         findPart(Rule::LaunchBound, StepPart::LaunchBound, leastShare);
         findPart(Rule::QueuedIdle, StepPart::OtherIdle, leastQueuedShare);
@@ -197,7 +188,10 @@ class Explainer {
         };
         const int64_t toldNs =
             exposedNs([&](const Contributor& each) { return each.part == part && isTold(each); });
-        const int64_t restNs = critical_->parts[part] - toldNs - provedWaitsNs(part);
+        const int64_t restNs =
+            critical_->parts[part] - toldNs - provedWaitsNs([&](const Contributor& each) {
+                return each.part == part && !isTold(each);
+            });
         if (static_cast<double>(restNs) >= least * static_cast<double>(critical_->meanNs))
             partsTold_.insert(part);
         add(rule, restNs, least,
@@ -205,10 +199,11 @@ class Explainer {
     }
 
     /// Per step. No launch takes part in it, so it is never told of launches.
-    int64_t provedWaitsNs(StepPart part) const {
+    template <class Holds>
+    int64_t provedWaitsNs(Holds holds) const {
         int64_t sumNs = 0;
         for (const Contributor& each : summary().contributors)
-            if (each.part == part) sumNs += provedWaitNs(each);
+            if (holds(each)) sumNs += provedWaitNs(each);
         return perStep(sumNs);
     }
 
@@ -216,13 +211,21 @@ class Explainer {
     /// cannot have run in.
     void findHostWaits() {
         const int64_t seenNs = exposedNs(isHostWaiting);
-        const int64_t gainNs = seenNs + provedWaitsNs(StepPart::LaunchBound);
+        const int64_t gainNs = seenNs + provedWaitsNs([](const Contributor& each) {
+                                   return each.part == StepPart::LaunchBound;
+                               });
         const Contributor* main = greatestBy(summary(), [](const Contributor& each) {
             if (isHostWaiting(each)) return each.exposedNs;
             return each.waitedNs > 0 ? each.waitedNs : -1;
         });
         if (add(Rule::HostWaits, gainNs, leastShare, main) != nullptr)
             told_.push_back(isHostWaiting);
+    }
+
+    void findHostWork() {
+        const int64_t gainNs = exposedNs(isHostWork) - provedWaitsNs(isHostWork);
+        if (add(Rule::HostWork, gainNs, leastShare, greatest(isHostWork)) != nullptr)
+            told_.push_back(isHostWork);
     }
 
     /// Idle time of a kind, which is then told once.
@@ -316,6 +319,44 @@ class Explainer {
         finding->pattern = std::move(worst);
     }
 
+    static bool isPeriod(const Finding& each) {
+        return each.pattern && each.pattern->kind == PatternKind::Period;
+    }
+
+    /// Odd steps that come in a period are that period.
+    void tellOddStepsOnce() {
+        const auto period = std::ranges::find_if(made_.findings, isPeriod);
+        if (period == made_.findings.end()) return;
+        const WorkerSummary& worker = run_.workers[period->worker];
+        const auto isIts = [&](const OutlierStep& odd) {
+            return std::ranges::any_of(period->pattern->affected, [&](uint32_t place) {
+                return worker.steps[place].number == odd.number;
+            });
+        };
+        const uint32_t where = period->worker;
+        if (static_cast<double>(std::ranges::count_if(worker.outliers, isIts)) <
+            mostlyOfPeriod * static_cast<double>(worker.outliers.size()))
+            return;
+        std::erase_if(made_.findings, [where](const Finding& each) {
+            return each.rule == Rule::OddSteps && each.worker == where;
+        });
+    }
+
+    /// A step that is longer every so often says more than the part in which it is longer, where
+    /// that is most of it: when, and so what.
+    void putPeriodFirst() {
+        const auto period = std::ranges::find_if(made_.findings, isPeriod);
+        if (period == made_.findings.end()) return;
+        const auto isOfIt = [&](const Finding& each) {
+            return each.worker == period->worker && !each.contributor.empty() &&
+                   each.contributor == period->contributor &&
+                   static_cast<double>(period->mostGainNs) >=
+                       mostlyOfPeriod * static_cast<double>(each.mostGainNs);
+        };
+        const auto first = std::find_if(made_.findings.begin(), period, isOfIt);
+        std::rotate(first, period, period + 1);
+    }
+
     /// In which part the critical worker exceeds the median of the others most.
     StepPart partThatIsLonger() const {
         auto worst = StepPart::Compute;
@@ -362,10 +403,22 @@ class Explainer {
 
     void findPauses() {
         const StepPauses& pauses = summary().pauses;
+        if (isStartUp(pauses)) return;
         Finding* found = add(Rule::IdleBetweenSteps, perStep(pauses.idleNs), leastShare, nullptr);
         if (found == nullptr) return;
+        // Such a pause is no part of the step, and may be longer.
+        found->share = static_cast<double>(found->mostGainNs) /
+                       static_cast<double>(critical_->meanNs + perStep(pauses.ns));
         found->countPerStep = static_cast<double>(pauses.count) / stepCount();
         found->atNs = pauses.longestStartNs;
+    }
+
+    /// Whether the only pause follows the very first step: what it is about, compiling or loading
+    /// once, is the start-up of the run, and that step a trial.
+    bool isStartUp(const StepPauses& pauses) const {
+        const StepSummary& first = summary().steps.front();
+        return pauses.count == 1 && first.number == 0 &&
+               pauses.longestStartNs == first.startNs + first.wallNs;
     }
 
     /// What of the idle time is too little of each kind to be told, but much together.
@@ -392,6 +445,7 @@ class Explainer {
             case Rule::HostSynchronization:
             case Rule::LaunchBound:
             case Rule::HostWaits:
+            case Rule::HostWork:
             case Rule::Allocations:
             case Rule::SynchronousCopies:
             case Rule::SynchronousMemsets:

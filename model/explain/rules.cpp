@@ -15,9 +15,12 @@ constexpr RuleFacts rules[]{
      "WHERE text LIKE 'nccl%' ORDER BY ns DESC LIMIT 20"},
     {"input_data", "The GPU waits at least 3 % of the step for the next batch.",
      "More loader workers, pinned batches, prefetching, or cheaper preprocessing.", ""},
-    {"host_sync", "The GPU is idle at least 3 % of the step while the CPU waits for it.",
-     "Read results less often and without waiting (.item(), .cpu(), printing a loss); let the CPU "
-     "run ahead.",
+    {"host_sync",
+     "The GPU is idle at least 3 % of the step while the CPU waits for it, or because it waited "
+     "and "
+     "so could not launch ahead.",
+     "Read results less often and without waiting (.item(), .cpu(), printing a loss); copy much at "
+     "once, from pinned memory and with non_blocking=True; let the CPU run ahead.",
      "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
      "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
      "'%Synchronize%' GROUP BY 1 ORDER BY ns DESC"},
@@ -56,7 +59,7 @@ constexpr RuleFacts rules[]{
      "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
      "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName WHERE s.value LIKE "
      "'nccl%' GROUP BY 1 ORDER BY ns DESC"},
-    {"odd_steps", "Steps far longer than the others cost at least 1 % of the mean step.",
+    {"odd_steps", "Steps far longer than the others cost at least 2 % of the mean step.",
      "Look at one of them: checkpoints, evaluation, garbage collection, a late batch.", ""},
     {"memsets", "Memsets that nothing hides take at least 3 % of the step.",
      "Fewer and larger buffers, zero_grad(set_to_none=True).",
@@ -69,7 +72,7 @@ constexpr RuleFacts rules[]{
     {"step_pattern",
      "Some steps of a rank take longer in an order (every third, from one on, ever longer) and "
      "cost "
-     "at least 1 % of the mean step.",
+     "at least 2 % of the mean step.",
      "Look at one of them beside its neighbour: what runs only every so often, or since then?", ""},
     {"unbalanced_ranks",
      "One rank computes for longer than the mean of all by at least 3 % of the step.",
@@ -98,10 +101,9 @@ constexpr RuleFacts rules[]{
      "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
      "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20"},
     {"gpu_throttled",
-     "The GPU runs below its clocks, for a reason that its driver gives, which is estimated to "
-     "take "
-     "at least 3 % of the step.",
-     "Heat asks for cooling and airflow; power for a higher limit, or for who shares the supply "
+     "The GPU runs below its clocks, for a reason that its driver gives and that is not its power "
+     "cap alone, which is estimated to take at least 3 % of the step.",
+     "Heat asks for cooling and airflow; a power brake for who shares the supply "
      "(nvidia-smi -q -d PERFORMANCE,POWER,TEMPERATURE). One GPU held alone is one to have looked "
      "at.",
      "SELECT c.gpuId, c.name, s.timestamp, s.value FROM LANESCOPE_COUNTERS c JOIN "
@@ -121,6 +123,14 @@ constexpr RuleFacts rules[]{
      "SELECT deviceId, start, idle_ns FROM (SELECT deviceId, start, start - max(\"end\") OVER "
      "(PARTITION BY deviceId ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS "
      "idle_ns FROM CUPTI_ACTIVITY_KIND_KERNEL) WHERE idle_ns > 0 ORDER BY idle_ns DESC LIMIT 20"},
+    {"host_work",
+     "The GPU is idle at least 3 % of the step, half a millisecond and more at a time, because the "
+     "thread that launches its work runs something else.",
+     "Do less there, do it on another thread or process (what makes batches belongs into loader "
+     "workers), or launch the next work before it, so that the GPU works meanwhile; compile once, "
+     "not for every shape. Fewer launches do not help.",
+     "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
+     "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20"},
 };
 static_assert(std::size(rules) == ruleCount);
 

@@ -30,8 +30,9 @@ enum class Rule : uint8_t {
     GpuThrottled,
     IdleBetweenSteps,
     GpuIdle,
+    HostWork,
 };
-inline constexpr size_t ruleCount = static_cast<size_t>(Rule::GpuIdle) + 1;
+inline constexpr size_t ruleCount = static_cast<size_t>(Rule::HostWork) + 1;
 
 /// A rule as people and programs know it.
 struct RuleFacts {
@@ -58,7 +59,8 @@ inline constexpr double leastIdleShare = 0.10;
 /// Of its highest clock, by which a GPU must run slower while a reason holds it down. NVML gives
 /// whole steps of 15 MHz, and a GPU at work never stays at one of them.
 inline constexpr double leastClockLoss = 0.03;
-/// Of what single steps take beyond the median, spread over all steps.
-inline constexpr double leastOddShare = 0.01;
+/// Of what single steps take beyond the median, spread over all steps: as much as a pattern of
+/// steps has to take (`patternOf`).
+inline constexpr double leastOddShare = 0.02;
 
 }  // namespace lanescope::explain

@@ -11,6 +11,8 @@
 #include "model/compare/shownNumbers.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingQuery.h"
+#include "model/explain/hostTime.h"
+#include "model/explain/launchedWork.h"
 #include "model/explain/stepsSentence.h"
 #include "model/trace/knowsOnlyNccl.h"
 #include "model/trace/notesOf.h"
@@ -166,10 +168,12 @@ class Words {
     }
     /// Where most of the launch-bound time is of threads that also waited, or may have: fewer
     /// launches may not help.
-    std::string byTurnsSentence(const Finding& finding) const {
+    template <class Holds>
+    std::string byTurnsSentence(const Finding& finding, Holds holds) const {
         int64_t byTurnsNs = 0, unknownNs = 0, allNs = 0;
         for (const Contributor& each : worker(finding.worker).contributors) {
-            if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others)
+            if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others ||
+                !holds(each))
                 continue;
             const int64_t ns = each.exposedNs - each.waitedNs;
             allNs += ns;
@@ -184,9 +188,9 @@ class Words {
         if (shareOf(byTurnsNs, allNs) < mostlyByTurns) return {};
         return fmt::format(
             " For {} of it the thread was seen to run and to wait by turns; which of both kept the "
-            "GPU waiting is not known, so less to launch may not help: see what it waits for "
-            "first.",
-            percent(shareOf(byTurnsNs, allNs)));
+            "GPU waiting is not known{}: see what it waits for first.",
+            percent(shareOf(byTurnsNs, allNs)),
+            finding.rule == Rule::LaunchBound ? ", so less to launch may not help" : "");
     }
     /// Of the time that the GPU waits for data, as far as it is known for what.
     double guessedShare(const Finding& finding) const {
@@ -214,6 +218,31 @@ class Words {
                 percent(guessed));
         return text;
     }
+    /// Whether host work has a finding of its own.
+    bool isHostWorkTold(uint32_t index) const {
+        return std::ranges::any_of(made_.findings, [index](const Finding& each) {
+            return each.rule == Rule::HostWork && each.worker == index;
+        });
+    }
+    /// What of launch-bound time is told of launches.
+    auto isOfLaunches(const Finding& finding) const {
+        return [isTold = isHostWorkTold(finding.worker)](const Contributor& each) {
+            return !isTold || !isHostWork(each);
+        };
+    }
+    std::string hostWork(const Finding& finding, const std::string& time,
+                         const std::string& what) const {
+        std::string text = fmt::format(
+            "The GPU waits {} while the thread that launches its work is busy with something else "
+            "on the CPU, for long at a time: mostly {}{}",
+            time, what, where(finding));
+        const std::string place = hostWorkPlace(worker(finding.worker));
+        if (!place.empty() && what.find(place) == std::string::npos)
+            text += fmt::format("; where it was seen to run, that was most {}", place);
+        return text + "." + byTurnsSentence(finding, isHostWork) +
+               heldBackSentence(run_, finding.worker);
+    }
+
     /// "12.1 a step", or "12 in all" of a run without steps.
     std::string times(const Finding& finding) const {
         return fmt::format("{} {}", countText(finding.countPerStep),
@@ -246,9 +275,14 @@ class Words {
                     "{}{}, {}.",
                     time, what, where(finding), times(finding));
             case Rule::LaunchBound:
-                return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", time,
-                                   what, where(finding), kernelsText(finding.worker)) +
-                       byTurnsSentence(finding) + heldBackSentence(run_, finding.worker);
+                return fmt::format(
+                           "The GPU waits {} for work to be launched: mostly {}{}{}.", time, what,
+                           where(finding),
+                           launchedWork(worker(finding.worker), isWhole() ? "" : " a " + unit())) +
+                       byTurnsSentence(finding, isOfLaunches(finding)) +
+                       heldBackSentence(run_, finding.worker);
+            case Rule::HostWork:
+                return hostWork(finding, time, what);
             case Rule::HostWaits:
                 return fmt::format(
                            "The GPU waits {} for work to be launched, mostly for a thread that {}: "
@@ -372,32 +406,20 @@ class Words {
             timeText(static_cast<double>(longest.excessNs)), name(longest.part));
         if (!finding.contributor.empty())
             text += fmt::format(", {}{}", contributorText(finding), where(finding));
+        if (const int64_t every = distanceOf(odd.outliers); every > 1)
+            text += fmt::format(". They are every {} {}", ordinal(every), unit());
         return text + ".";
     }
-
-    /// "; 21 kernels a step of 13.98 us each"; nothing where no kernel shows.
-    std::string kernelsText(uint32_t index) const {
-        const double perStep = kernels(index);
-        if (perStep == 0) return {};
-        const std::string count = countText(perStep);
-        return fmt::format("; {} kernel{}{} of {} each", count, count == "1" ? "" : "s",
-                           isWhole() ? "" : " a " + unit(), timeText(meanKernelNs(index)));
-    }
-
-    double kernels(uint32_t index) const {
-        int64_t count = 0;
-        for (const Contributor& each : worker(index).contributors)
-            if (each.part == StepPart::Compute) count += each.count;
-        return static_cast<double>(count) / static_cast<double>(worker(index).steps.size());
-    }
-    double meanKernelNs(uint32_t index) const {
-        int64_t count = 0, totalNs = 0;
-        for (const Contributor& each : worker(index).contributors)
-            if (each.part == StepPart::Compute) {
-                count += each.count;
-                totalNs += each.totalNs;
-            }
-        return count > 0 ? static_cast<double>(totalNs) / static_cast<double>(count) : 0;
+    /// How many steps lie from each odd one to the next, if that is always the same; else 0.
+    static int64_t distanceOf(const std::vector<OutlierStep>& odd) {
+        constexpr size_t fewest = 4;
+        if (odd.size() < fewest) return 0;
+        std::vector<int64_t> numbers;
+        for (const OutlierStep& each : odd) numbers.push_back(each.number);
+        std::ranges::sort(numbers);
+        for (size_t index = 2; index < numbers.size(); ++index)
+            if (numbers[index] - numbers[index - 1] != numbers[1] - numbers[0]) return 0;
+        return numbers[1] - numbers[0];
     }
 
     void addDoubts() {
@@ -410,6 +432,9 @@ class Words {
         if (!run_.isEmpty()) addDoubtsOfSteps(add);
         if (!run_.facts.hasApiCalls && run_.facts.kernelCount > 0)
             add("The trace has no CUDA API calls, so why its GPUs were idle is not known.");
+        if (!run_.isEmpty())
+            if (std::string capped = powerCapSentence(run_, run_.criticalWorker()); !capped.empty())
+                add(std::move(capped));
         if (run_.facts.isTruncated && !run_.facts.saysWhoEnded())
             add("A process ended abnormally; its last events may be missing.");
         // What is not drawn is counted all the same.

@@ -310,7 +310,7 @@ class TestRequests : public QObject {
         // One that runs for most of the time is.
         const Explanation running = explain::explain(*explained(150 * ms));
         QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
-        QVERIFY(findingOf(running, Rule::HostWork) != nullptr);
+        QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
     }
 
     /// Who waits for another thread that launches does not wait for nothing.

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/explain/hostTime.h"
+
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "model/compare/StateWords.h"
+
+namespace lanescope::explain {
+
+using namespace compare;
+
+bool isHostWaiting(const Contributor& each) {
+    if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return false;
+    if (isStarvedByTurns(each.name)) return true;
+    const std::optional<ThreadState> state = stateTold(each.name);
+    return state && (isWaiting(*state) || *state == ThreadState::Runnable);
+}
+
+int64_t provedWaitNs(const Contributor& each) {
+    return isHostWaiting(each) ? 0 : each.waitedNs;
+}
+
+bool isHostWork(const Contributor& each) {
+    if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return false;
+    if (!each.name.starts_with("outside ") || isHostWaiting(each)) return false;
+    if (each.count <= 0 || each.exposedNs / each.count < leastHostWorkNs) return false;
+    return wasSeenToRun(each.name);
+}
+
+std::string hostWorkPlace(const WorkerSummary& worker) {
+    constexpr std::string_view at = " at ";
+    std::map<std::string_view, int64_t> spentAt;
+    std::string_view most;
+    for (const Contributor& each : worker.contributors) {
+        if (!isHostWork(each)) continue;
+        std::string_view name = withoutState(each.name);
+        const size_t from = name.find(at);
+        if (from == std::string_view::npos) continue;
+        name.remove_prefix(from + 1);
+        int64_t& ns = spentAt[name];
+        ns += each.exposedNs;
+        if (most.empty() || ns > spentAt[most]) most = name;
+    }
+    return std::string(most);
+}
+
+}  // namespace lanescope::explain

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/compare/RunSummary.h"
+
+namespace lanescope::explain {
+
+/// What most of a worker's launches are: "; 21 kernels a step of 13.98 us each", or, where these
+/// are more, "; 331 copies a step of 12.3 kB each, more than kernels". `per` is " a step", or empty
+/// of a run as a whole. Empty where no work shows. O(contributors).
+std::string launchedWork(const compare::WorkerSummary& worker, std::string_view per);
+
+}  // namespace lanescope::explain

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTest>
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "model/explain/Explanation.h"
+#include "model/explain/hostTime.h"
+#include "tests/model/madeSteps.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::compare;
+using namespace lanescope::explain;
+
+namespace {
+
+constexpr int64_t us = 1'000;
+
+/// A simulated program: each step launches two kernels at once, may wait for them, and is then busy
+/// before the next.
+struct Shape {
+    int64_t busyNs = 0;
+    int64_t gpuNs = 10 * ms;  ///< Of each kernel.
+    bool isWaiting = false;   ///< For its kernels.
+    bool isLookedAt = true;
+    const char* file = "/srv/train.py";  ///< Of the function around the one that is busy.
+};
+
+TracePtr programOf(const Shape& shape) {
+    SimulatedTrace made;
+    const uint32_t main = made.addThread(0, 4242, "python3");
+    const uint32_t stream = made.defaultStream();
+    const uint32_t outer = made.stack(noIndex, made.intern("outer"), made.intern(shape.file), 7);
+    const uint32_t stack = made.stack(outer, made.intern("prepare"), made.intern("/srv/own.py"), 3);
+    int64_t at = 1 * ms, gpuNs = 0;
+    for (int64_t step = 0; step < 30; ++step) {
+        const int64_t startNs = at;
+        for (int kernel = 0; kernel < 2; ++kernel, at += 10 * us) {
+            const int64_t fromNs = std::max(gpuNs, at + 6 * us);
+            made.launch(main, stream, "gemm", at, fromNs, fromNs + shape.gpuNs);
+            gpuNs = fromNs + shape.gpuNs;
+        }
+        if (shape.isWaiting) {
+            made.addApi(main, "cudaStreamSynchronize", at, std::max(at, gpuNs) + 5 * us);
+            at = std::max(at, gpuNs) + 5 * us;
+        }
+        if (shape.isLookedAt && shape.busyNs > 0) {
+            kinds::CpuState::Row row;
+            row.startNs = at;
+            row.endNs = at + shape.busyNs;
+            row.thread = main;
+            row.state = ThreadState::Running;
+            row.stack = stack;
+            row.cpuNs = shape.busyNs;
+            made.add<kinds::CpuState>(row);
+        }
+        at += shape.busyNs;
+        made.addNvtx(main, "step " + std::to_string(step), startNs, at);
+    }
+    return made.finish();
+}
+
+Explanation explained(const Shape& shape) {
+    return explain::explain(*summarizeRun(*programOf(shape)));
+}
+
+const Finding* findingOf(const Explanation& explanation, Rule rule) {
+    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
+    return found == explanation.findings.end() ? nullptr : &*found;
+}
+
+bool has(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+/// Why the thread that launches is late: it waited for the GPU, is busy, or launches too little at
+/// once. All programs are simulated.
+class TestHostTime : public QObject {
+    Q_OBJECT
+  private slots:
+    void aBusyThreadIsNotToldToLaunchLess() {
+        // Nobody waits: the thread is behind, for it computes 30 ms where the GPU needs 20.
+        const Explanation busy = explained({.busyNs = 30 * ms});
+        QCOMPARE(busy.findings.front().rule, Rule::HostWork);
+        QVERIFY2(has(busy.findings.front().sentence, "at own.py:3 in prepare, which runs"),
+                 busy.findings.front().sentence.c_str());
+        QVERIFY(std::abs(busy.findings.front().mostGainNs - 10 * ms) < 200 * us);
+        QVERIFY(findingOf(busy, Rule::LaunchBound) == nullptr);
+        // Where nobody looked it is late for a reason that nobody knows.
+        const Explanation unseen = explained({.busyNs = 30 * ms, .isLookedAt = false});
+        QVERIFY(findingOf(unseen, Rule::HostWork) == nullptr);
+        QCOMPARE(unseen.findings.front().rule, Rule::LaunchBound);
+        // One that the GPU hides is none.
+        QVERIFY(explained({.busyNs = 15 * ms}).findings.empty());
+    }
+
+    void whatItIsAboutIsNamed() {
+        const auto sentence = [](const char* file) {
+            return explained({.busyNs = 30 * ms, .file = file}).findings.front().sentence;
+        };
+        QVERIFY2(has(sentence("/x/torch/_dynamo/convert_frame.py"),
+                     "at own.py:3 in prepare, compiling (torch._dynamo), which runs"),
+                 sentence("/x/torch/_dynamo/convert_frame.py").c_str());
+        QVERIFY(
+            has(sentence("/x/torch/utils/data/dataloader.py"), "loading data (torch.utils.data)"));
+        // Through this one what was compiled is called, too.
+        QVERIFY(!has(sentence("/x/torch/_dynamo/eval_frame.py"), "compiling"));
+    }
+
+    void whatAWaitMakesLateIsTheWaits() {
+        // Without it the 5 ms would be done while the GPU works.
+        const Explanation waiting = explained({.busyNs = 5 * ms, .isWaiting = true});
+        QCOMPARE(rulesOf(waiting), std::vector{Rule::HostSynchronization});
+        QVERIFY(std::abs(waiting.findings[0].mostGainNs - 5 * ms) < 200 * us);
+        QVERIFY2(has(waiting.findings[0].sentence, "after cudaStreamSynchronize"),
+                 waiting.findings[0].sentence.c_str());
+        QVERIFY(explained({.busyNs = 5 * ms}).findings.empty());
+        // Of 30 ms only as long as it waited: the rest would be late all the same.
+        const Explanation busy = explained({.busyNs = 30 * ms, .gpuNs = 5 * ms, .isWaiting = true});
+        QCOMPARE(rulesOf(busy), (std::vector{Rule::HostWork, Rule::HostSynchronization}));
+        QVERIFY(std::abs(busy.findings[0].mostGainNs - 20 * ms) < 300 * us);
+        QVERIFY(std::abs(busy.findings[1].mostGainNs - 10 * ms) < 300 * us);
+    }
+
+    void shortStretchesAreTheWayFromLaunchToLaunch() {
+        const auto isWork = [](int64_t count, const char* name) {
+            Contributor each =
+                contributor(StepPart::LaunchBound, ContributorKind::Idle, name, 10 * ms);
+            each.count = count;
+            return isHostWork(each);
+        };
+        const char* running = "outside CUDA calls on the main thread at a.py:1 in f, which runs";
+        QVERIFY(isWork(20, running));
+        QVERIFY(!isWork(21, running));
+        QVERIFY(!isWork(0, running));
+        QVERIFY(isWork(1, "outside CUDA calls on the main thread, which by turns runs and waits"));
+        QVERIFY(
+            !isWork(1, "outside CUDA calls on the main thread, which by turns runs and sleeps"));
+        QVERIFY(!isWork(1, "outside CUDA calls on the main thread"));
+        QVERIFY(!isWork(1, "outside CUDA calls on the main thread at a.py:1 in f, which sleeps"));
+        QVERIFY(!isWork(1, "in cudaLaunchKernel on the main thread"));
+    }
+
+    void moreCopiesThanKernelsAreSaidSo() {
+        const auto sentence = [](int64_t copies) {
+            MadeRun made;
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, "in cudaMemcpyAsync", 20 * ms);
+            Contributor copy =
+                contributor(StepPart::ExposedHtoD, ContributorKind::Copy, "HtoD from pinned", 0);
+            copy.count = copies;
+            copy.bytes = copies * 2'048;
+            made.add(0, copy, 100 * us);
+            return explain::explain(made.run()).findings.front().sentence;
+        };
+        QVERIFY2(has(sentence(400), "; 40 copies a step of 2.000 KiB each, more than kernels"),
+                 sentence(400).c_str());
+        QVERIFY2(has(sentence(10), "; 2 kernels a step of"), sentence(10).c_str());
+    }
+
+    void onePauseAfterTheVeryFirstStepIsStartUp() {
+        MadeRun made;
+        WorkerSummary& worker = made.run().workers[0];
+        worker.pauses = {1, 900 * ms, 100 * ms, 900 * ms, 900 * ms};
+        QVERIFY(rulesOf(made).empty());
+        // Later it is none, and is no more than all of the time that it is in.
+        worker.pauses.longestStartNs = 5'100 * ms;
+        const Explanation later = explain::explain(made.run());
+        QCOMPARE(rulesOf(later), std::vector{Rule::IdleBetweenSteps});
+        QVERIFY(std::abs(later.findings[0].share - 90.0 / 190) < 1e-6);
+        worker.pauses.longestStartNs = 100 * ms;
+        worker.pauses.count = 2;
+        QCOMPARE(rulesOf(made), std::vector{Rule::IdleBetweenSteps});
+    }
+
+    void aPeriodComesBeforeWhatItExplains() {
+        const auto made = [](int64_t every) {
+            MadeRun made;
+            WorkerSummary& worker = made.run().workers[0];
+            const StepSummary like = worker.steps.front();
+            worker.steps.clear();
+            int64_t idleNs = 0;
+            for (int64_t number = 0; number < 60; ++number) {
+                StepSummary& step = worker.steps.emplace_back(like);
+                step.number = number;
+                step.startNs = number * 1'000 * ms;
+                const int64_t moreNs =
+                    (number % every == 3 ? 400 * ms : 0) + number * 7'919 % 100'000;
+                step.parts[StepPart::LaunchBound] += moreNs;
+                step.wallNs += moreNs;
+                idleNs += moreNs;
+                if (moreNs < 400 * ms) continue;
+                OutlierStep odd;
+                odd.number = number;
+                odd.excessNs = moreNs;
+                odd.part = StepPart::LaunchBound;
+                if (worker.outliers.size() < mostOutliers) worker.outliers.push_back(odd);
+            }
+            Contributor idle = contributor(
+                StepPart::LaunchBound, ContributorKind::Idle,
+                "outside CUDA calls on the main thread at a.py:1 in f, which runs", idleNs);
+            idle.count = 60;
+            worker.contributors.push_back(idle);
+            return made;
+        };
+        const Explanation period = explain::explain(made(10).run());
+        QCOMPARE(rulesOf(period), (std::vector{Rule::StepPattern, Rule::HostWork}));
+        QVERIFY(has(period.findings[0].sentence, "every 10th step"));
+        // Too few of them for a pattern, which are as far apart.
+        MadeRun few = made(14);
+        const Explanation odd = explain::explain(few.run());
+        const Finding* found = findingOf(odd, Rule::OddSteps);
+        QVERIFY(found != nullptr && has(found->sentence, "They are every 14th step."));
+        for (OutlierStep& each : few.run().workers[0].outliers)
+            if (each.number == 17) each.number = 18;
+        const Explanation uneven = explain::explain(few.run());
+        found = findingOf(uneven, Rule::OddSteps);
+        QVERIFY(found != nullptr && !has(found->sentence, "They are every"));
+    }
+};
+
+LANESCOPE_TEST(TestHostTime, NoApplication)
+#include "tst_hostTime.moc"
