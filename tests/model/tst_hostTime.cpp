@@ -6,6 +6,7 @@
 
 #include "model/explain/Explanation.h"
 #include "model/explain/hostTime.h"
+#include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
@@ -178,8 +179,8 @@ class TestHostTime : public QObject {
 
     void aPeriodComesBeforeWhatItExplains() {
         const auto made = [](int64_t every) {
-            MadeRun made;
-            WorkerSummary& worker = made.run().workers[0];
+            MadeRun run;
+            WorkerSummary& worker = run.run().workers[0];
             const StepSummary like = worker.steps.front();
             worker.steps.clear();
             int64_t idleNs = 0;
@@ -204,7 +205,7 @@ class TestHostTime : public QObject {
                 "outside CUDA calls on the main thread at a.py:1 in f, which runs", idleNs);
             idle.count = 60;
             worker.contributors.push_back(idle);
-            return made;
+            return run;
         };
         const Explanation period = explain::explain(made(10).run());
         QCOMPARE(rulesOf(period), (std::vector{Rule::StepPattern, Rule::HostWork}));
