@@ -98,12 +98,15 @@ class TestSayExplanation : public QObject {
         made.add(StepPart::LaunchBound, ContributorKind::Idle,
                  "outside CUDA calls on the main thread", 10 * ms);
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), isWait ? (std::vector{Rule::HostWaits, Rule::LaunchBound})
-                                              : std::vector{Rule::LaunchBound});
+        // Who runs for 10 ms at a time is not on its way from launch to launch.
+        const bool isOther = isWait || does == "runs";
+        const Rule other = isWait ? Rule::HostWaits : Rule::HostWork;
+        QCOMPARE(rulesOf(explanation), isOther ? (std::vector{other, Rule::LaunchBound})
+                                               : std::vector{Rule::LaunchBound});
         const Finding& finding = explanation.findings.front();
-        QCOMPARE(finding.mostGainNs, isWait ? 20 * ms : 30 * ms);
+        QCOMPARE(finding.mostGainNs, isOther ? 20 * ms : 30 * ms);
         const std::string_view advice = factsOf(finding.rule).advice;
-        QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isWait);
+        QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isOther);
         QVERIFY2(finding.sentence.find("train.py:9 in pause, which " + does.toStdString()) !=
                      std::string::npos,
                  finding.sentence.c_str());
