@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/perf/PerfDrain.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <ctime>
-#include <system_error>
-#include <vector>
+#include <exception>
 
 #include "capture/log/clocks.h"
 #include "capture/perf/perfRecords.h"
@@ -39,8 +38,14 @@ bool PerfDrain::start() {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &previous);
     try {
+        // Nobody could be told of memory that is lacking later.
+        size_t longest = 0;
+        for (const PerfRing& ring : events_.rings()) longest = std::max(longest, ring.dataBytes());
+        taken_.reserve(longest);
+        for (const int event : events_.descriptors()) waiting_.push_back({event, POLLIN, 0});
+        waiting_.push_back({wakeUp_, POLLIN, 0});
         thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {
         // The caller says so.
     }
     ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
@@ -61,13 +66,10 @@ void PerfDrain::end() {
 
 void PerfDrain::run() {
     const int64_t begunNs = log::monotonicNs();
-    std::vector<pollfd> waiting;
-    for (const int event : events_.descriptors()) waiting.push_back({event, POLLIN, 0});
-    waiting.push_back({wakeUp_, POLLIN, 0});
     while (!isOver_) {
-        ::poll(waiting.data(), waiting.size(), turnMs);
+        ::poll(waiting_.data(), waiting_.size(), turnMs);
         // Where all processes have ended an event says so at once, whenever it is asked.
-        for (pollfd& each : waiting)
+        for (pollfd& each : waiting_)
             if ((each.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) each.fd = -1;
         drain();
     }

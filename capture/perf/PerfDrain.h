@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -16,7 +18,7 @@ namespace lanescope::capture {
 class PerfDrain {
   public:
     PerfDrain(PerfEvents events, PerfLog log);
-    /// Begins. False if no thread can be had.
+    /// Begins. False if no thread or memory can be had; from then on it takes no more of that.
     bool start();
     /// Takes what is left and writes the end. Waits for the disk. Once; the destructor does it,
     /// too.
@@ -32,7 +34,8 @@ class PerfDrain {
     PerfLog log_;
     int wakeUp_ = -1;
     std::atomic<bool> isOver_ = false;
-    std::vector<std::byte> taken_;  ///< Of one ring.
+    std::vector<pollfd> waiting_;
+    std::vector<std::byte> taken_;  ///< Of one ring, whose length it has from the start.
     std::thread thread_;
 };
 

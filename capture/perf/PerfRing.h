@@ -28,6 +28,7 @@ class PerfRing {
     ~PerfRing();
 
     explicit operator bool() const { return page_ != nullptr; }
+    size_t dataBytes() const { return dataBytes_; }
 
     /// Hands what is new to `take(first, rest)`, two pieces of which the second may be empty, and
     /// gives the room back to the kernel after that. `take` is not called if there is nothing.

@@ -48,8 +48,8 @@ void PerfWatch::start(Collector& collector) {
     if (!drain_ || drain_->start()) return;
     drain_.reset();
     collector.note(HealthCode::SamplerAbsent,
-                   "Samples and switches of threads are not recorded: no thread can be started "
-                   "for it.");
+                   "Samples and switches of threads are not recorded: there is no thread or memory "
+                   "to be had for it.");
 }
 
 void PerfWatch::end() {
