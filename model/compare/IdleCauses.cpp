@@ -289,6 +289,7 @@ uint32_t IdleCauses::afterWaitKey(const Gap& gap, uint32_t thread, StringIndex c
 /// much earlier as it waited before in that step. What a gap is longer is none of the waits'.
 void IdleCauses::addAfterWaits(Stretches& claims) {
     std::map<uint32_t, Lead> leads;  // by thread
+    std::map<uint32_t, Stretches> pieces;
     for (const Gap& gap : gaps_) {
         if (!isLate(gap)) continue;
         const uint32_t thread = awaitedThread(gap);
@@ -315,14 +316,14 @@ void IdleCauses::addAfterWaits(Stretches& claims) {
         const int64_t untilNs = gap.range.startNs + takenNs;
         if (untilNs <= wait->endNs) continue;
         const uint32_t key = afterWaitKey(gap, thread, wait->label);
-        const RangePaths::Id path = run_.pathAt(thread, worker_.stepThread, wait->startNs);
-        const ContributorTable::Id cause = contributor(StepPart::Synchronization, key, path);
-        for (const Stretch& piece : ownTime(thread, {wait->endNs, untilNs}))
-            claims.push_back({piece.startNs, piece.endNs, cause});
+        append(pieces.try_emplace(thread, noStretches()).first->second,
+               ownTime(thread, {wait->endNs, untilNs}, key));
     }
+    for (auto& [thread, all] : pieces)
+        addByPath(StepPart::Synchronization, thread, withoutOverlaps(std::move(all)), claims);
 }
 
-Stretches IdleCauses::ownTime(uint32_t thread, TimeRange range) {
+Stretches IdleCauses::ownTime(uint32_t thread, TimeRange range, uint32_t label) {
     Stretches others = noStretches();
     const auto addWithin = [&](const Stretches& calls, auto isOther) {
         auto call = std::ranges::upper_bound(calls, range.startNs, {}, &Stretch::startNs);
@@ -340,23 +341,23 @@ Stretches IdleCauses::ownTime(uint32_t thread, TimeRange range) {
             (state && (isWaiting(*state) || *state == ThreadState::Runnable)))
             others.push_back({piece.startNs, piece.endNs, 0});
     });
-    return without(Stretches{{range.startNs, range.endNs, 0}}, withoutOverlaps(std::move(others)));
+    return without(Stretches{{range.startNs, range.endNs, label}},
+                   withoutOverlaps(std::move(others)));
 }
 
 /// Splits `pieces` by the range that is open on `thread`; labels are keys of names.
-void IdleCauses::addByPath(uint32_t thread, Stretches pieces, Stretches& claims) {
+void IdleCauses::addByPath(StepPart part, uint32_t thread, Stretches pieces, Stretches& claims) {
     for (const uint32_t pathThread : {thread, worker_.stepThread}) {
         if (pathThread == noIndex) continue;
         const Stretches& open = run_.paths.of(pathThread);
-        forEachOverlap(
-            pieces, open, [&](int64_t startNs, int64_t endNs, uint32_t name, uint32_t path) {
-                claims.push_back({startNs, endNs, contributor(StepPart::LaunchBound, name, path)});
-            });
+        forEachOverlap(pieces, open,
+                       [&](int64_t startNs, int64_t endNs, uint32_t name, uint32_t path) {
+                           claims.push_back({startNs, endNs, contributor(part, name, path)});
+                       });
         pieces = without(pieces, open);
     }
     for (const Stretch& piece : pieces)
-        claims.push_back(
-            {piece.startNs, piece.endNs, contributor(StepPart::LaunchBound, piece.label, 0)});
+        claims.push_back({piece.startNs, piece.endNs, contributor(part, piece.label, 0)});
 }
 
 void IdleCauses::addStates(uint32_t thread, TimeRange range, const std::string& name,
@@ -417,7 +418,7 @@ void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Told told, Stre
         else
             pieces.push_back({piece.startNs, piece.endNs, nameKey(outsideCalls_ + where)});
     }
-    addByPath(thread, withoutOverlaps(std::move(pieces)), claims);
+    addByPath(StepPart::LaunchBound, thread, withoutOverlaps(std::move(pieces)), claims);
 }
 
 Stretches IdleCauses::launchBound() {

@@ -80,7 +80,7 @@ class IdleCauses {
     void addAfterWaits(Stretches& claims);
     /// Of `range` what the thread itself takes: not in calls that have a cause of their own, nor
     /// where it was seen to wait or to get no core.
-    Stretches ownTime(uint32_t thread, TimeRange range);
+    Stretches ownTime(uint32_t thread, TimeRange range, uint32_t label);
     Stretches launchBound();
     Stretches queued();
     enum class Told : uint8_t { Calls, CallsAndStates };
@@ -91,7 +91,7 @@ class IdleCauses {
     /// The same as contributors of data loading.
     void addLoading(uint32_t thread, TimeRange range, const std::string& name, RangePaths::Id path,
                     Stretches& claims);
-    void addByPath(uint32_t thread, Stretches pieces, Stretches& claims);
+    void addByPath(StepPart part, uint32_t thread, Stretches pieces, Stretches& claims);
     /// Number of a name for a cause; the same for equal names.
     uint32_t nameKey(const std::string& name);
     /// For each API call name the key of "in cudaMalloc" and what `suffix` adds, made once each.
