@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "model/compare/IdleCauses.h"
@@ -42,7 +43,7 @@ class Words {
         made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence();
         made_.steps = stepsSentence(run_);
         for (Finding& finding : made_.findings) {
-            finding.sentence = sentenceOf(finding);
+            finding.sentence = sentenceOf(finding) + alsoToldSentence(finding);
             finding.sql = queryOf(run_, finding);
         }
         addDoubts();
@@ -340,6 +341,30 @@ class Words {
             case Rule::UnbalancedRanks:
                 return fmt::format("{} computes {} longer than the mean of all ranks: mostly {}{}.",
                                    worker(finding.worker).label(), time, what, where(finding));
+        }
+        return {};
+    }
+
+    /// What a finding of single steps is about: the part that is longer in them.
+    std::optional<StepPart> partOfOddSteps(const Finding& finding) const {
+        if (finding.pattern && finding.pattern->kind == PatternKind::Period)
+            return finding.pattern->part;
+        if (finding.rule != Rule::OddSteps) return std::nullopt;
+        return worker(finding.worker).outliers.front().part;
+    }
+    /// Where a finding above, of single steps, counts some of the same time.
+    std::string alsoToldSentence(const Finding& finding) const {
+        if (partOfOddSteps(finding) || finding.rule == Rule::StepPattern) return {};
+        const auto& all = worker(finding.worker).contributors;
+        const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
+            return each.name == finding.contributor && each.path == finding.path;
+        });
+        if (main == all.end()) return {};
+        for (const Finding& above : made_.findings) {
+            if (&above == &finding) break;
+            if (above.worker == finding.worker && partOfOddSteps(above) == main->part)
+                return fmt::format(" {} tells some of the same time.",
+                                   factsOf(above.rule).identifier);
         }
         return {};
     }

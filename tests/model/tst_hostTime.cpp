@@ -215,6 +215,8 @@ class TestHostTime : public QObject {
         const Explanation period = explain::explain(made(10).run());
         QCOMPARE(rulesOf(period), (std::vector{Rule::StepPattern, Rule::HostWork}));
         QVERIFY(has(period.findings[0].sentence, "every 10th step"));
+        QVERIFY2(has(period.findings[1].sentence, "step_pattern tells some of the same time."),
+                 period.findings[1].sentence.c_str());
         // Too few of them for a pattern, which are as far apart.
         MadeRun few = made(14);
         const Explanation odd = explain::explain(few.run());
