@@ -22,6 +22,10 @@ namespace lanescope {
 namespace {
 
 constexpr std::array<std::string_view, 4> requestWords{"request", "requests", "req", "query"};
+/// What parts of a loop of its own are called; that such a loop waits says nothing of a server.
+constexpr std::array<std::string_view, 10> loopWords{"step",       "steps",  "iter",    "iteration",
+                                                     "iterations", "batch",  "batches", "minibatch",
+                                                     "epoch",      "rollout"};
 constexpr std::array<std::string_view, 10> trainingWords{
     "backward",  "optimizer", "optim",    "grad",  "gradient",
     "gradients", "train",     "training", "wgrad", "dgrad"};
@@ -43,10 +47,9 @@ constexpr double leastSpread = 0.25;
 constexpr size_t mostLookedAt = 4096, mostAsked = 20'000'000;
 constexpr size_t deepestFrames = 64;
 
-bool isTrainingName(std::string_view name) {
+bool hasWordOf(std::string_view name, std::span<const std::string_view> known) {
     for (const std::string& word : wordsOf(name))
-        if (std::find(trainingWords.begin(), trainingWords.end(), word) != trainingWords.end())
-            return true;
+        if (std::find(known.begin(), known.end(), word) != known.end()) return true;
     return false;
 }
 
@@ -56,7 +59,7 @@ bool hasTrainingRange(const Trace& trace) {
         const StringIndex text = trace.nvtx.text[row];
         if (text >= isKnown.size() || isKnown[text]) continue;
         isKnown[text] = true;
-        if (isTrainingName(trace.strings.at(text))) return true;
+        if (hasWordOf(trace.strings.at(text), trainingWords)) return true;
     }
     return false;
 }
@@ -249,10 +252,7 @@ bool isTraining(const Trace& trace) {
 }
 
 bool isRequestName(std::string_view pattern) {
-    for (const std::string& word : wordsOf(pattern))
-        if (std::find(requestWords.begin(), requestWords.end(), word) != requestWords.end())
-            return true;
-    return false;
+    return hasWordOf(pattern, requestWords);
 }
 
 bool areRequestsNamed(const Trace& trace, std::string_view pattern) {
@@ -262,6 +262,7 @@ bool areRequestsNamed(const Trace& trace, std::string_view pattern) {
 void tellRequests(const Trace& trace, RunSteps& run) {
     if (run.source != StepSource::NvtxRange && run.source != StepSource::KernelPattern) return;
     if (run.kind == StepKind::Request || trace.cpuStates.size() == 0 || isTraining(trace)) return;
+    if (run.source == StepSource::NvtxRange && hasWordOf(run.pattern, loopWords)) return;
     RequestTeller(trace, run).tell();
 }
 

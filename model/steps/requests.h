@@ -20,7 +20,7 @@ bool areRequestsNamed(const Trace& trace, std::string_view pattern);
 
 /// Whether steps that were found are requests of a server, by what looks saw between them:
 ///
-/// - nothing is trained (`isTraining`),
+/// - nothing is trained (`isTraining`), and they are not called steps, iterations or batches,
 /// - the thread that launches their work waited for input or to be woken for most of the time
 ///   between the last work of one and the first of the next, and for a tenth of all time at least,
 ///   not in a loader of data,

@@ -152,8 +152,9 @@ class TestRequests : public QObject {
 
     void whatIsNotCertainStaysAStep_data() {
         QTest::addColumn<int>("which");
-        for (const char* name : {"trained", "an optimizer's kernel", "regular",
-                                 "another thread works", "sleeps by itself", "a loader of data"})
+        for (const char* name :
+             {"trained", "an optimizer's kernel", "regular", "another thread works",
+              "sleeps by itself", "a loader of data", "called iterations"})
             QTest::newRow(name) << 0;
     }
     void whatIsNotCertainStaysAStep() {
@@ -164,6 +165,7 @@ class TestRequests : public QObject {
         if (which == "regular") shape.isIrregular = false;
         if (which == "another thread works") shape.doesAnotherRun = true;
         if (which == "sleeps by itself") shape.waits = ThreadState::Sleep;
+        if (which == "called iterations") shape.range = "iteration";
         if (which == "a loader of data") shape.file = "/x/torch/utils/data/dataloader.py";
         const RunSummary run = *summarizeRun(*programOf(shape));
         QVERIFY(run.kind == StepKind::Step);
