@@ -94,8 +94,13 @@ Collector::~Collector() {
     samplerLogs_.clear();
     trace_.reset();
     if (!wasBegun || isNamed_) return;
-    ::unlink(partialPath().c_str());
-    removeJournal(partialPath());
+    try {
+        const std::filesystem::path partial = partialPath();
+        ::unlink(partial.c_str());
+        removeJournal(partial);
+    } catch (const std::exception&) {
+        // Without memory it cannot even be named, and stays.
+    }
 }
 
 std::filesystem::path Collector::partialPath() const {
