@@ -38,8 +38,8 @@ bool isByTurns(std::string_view name);
 /// The same, whatever it waited for.
 bool runsAndWaits(std::string_view name);
 
-/// Whether the name of a cause tells that looks saw the thread run, whether it then ran all the time
-/// or by turns.
+/// Whether the name of a cause tells that looks saw the thread run, whether it then ran all the
+/// time or by turns.
 bool wasSeenToRun(std::string_view name);
 
 /// Whether the name of a cause tells that the thread wanted a core for most of the time and had
