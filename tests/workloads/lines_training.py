@@ -4,7 +4,7 @@
     python3 lines_training.py PROGRAM --out FILE [--steps N] [--seconds S]
     python3 lines_training.py PROGRAM --out FILE --switch stacks|looks --blocks N [--seconds S]
     python3 lines_training.py PROGRAM --out FILE --profile plain|stacks [--steps N] [--export FILE]
-    python3 lines_training.py launches --out FILE --library timed_launch.so
+    python3 lines_training.py launches --out FILE --launcher timed_launch.so
 
 PROGRAM: gpt (many small kernels), ddp (the same under DistributedDataParallel, of one rank, with loader workers), resnet
 (ResNet-152, the GPU is the limit), loader (the data is), compiled (torch.compile with CUDA graphs). --switch makes blocks
@@ -228,11 +228,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--profile", choices=["plain", "stacks"])
     parser.add_argument("--export")
-    parser.add_argument("--library")
+    parser.add_argument("--launcher")
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
     if options.program == "launches":
-        said = {"launches": timed_launches(options.library)}
+        said = {"launches": timed_launches(options.launcher)}
     else:
         if options.device == "cpu":
             torch.set_num_threads(1)
