@@ -30,6 +30,7 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
     const bool isContended = gilShare_ > leastGilShare;
     // One edge takes one turn on a core, and one more where others want it, too.
     constexpr int64_t fewestOfSeveralEdges = 3;
+    keepWait(seen);
     if (latestNs_ == 0) {
         begin(nowNs, seen);
     } else if (seen == seen_) {
@@ -46,7 +47,7 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
                didBoth(cpuNs + delayNs, nowNs - latestNs_)) {
         goToAndFro(nowNs, seen, cpuNs, delayNs);
     } else {
-        change(nowNs, seen, cpuNs, delayNs);
+        change(nowNs, seen, cpuNs, delayNs, slices);
     }
     ++looks_;
     latestNs_ = nowNs;
@@ -75,31 +76,53 @@ void StateRuns::leaveOrEnterContended(int64_t nowNs, const SeenState& seen, int6
     begin(wasActive ? edgeNs : nowNs, seen);
 }
 
+void StateRuns::keepWait(const SeenState& seen) {
+    if (isActive(seen.state)) return;
+    waits_[waitsSeen_++ % waits_.size()] = {.state = seen.state, .call = seen.call};
+}
+
+SeenState StateRuns::drawWaitBeside(const SeenState& wait) {
+    random_ = random_ * 6364136223846793005 + 1442695040888963407;
+    const uint64_t kept = std::min<uint64_t>(waitsSeen_, waits_.size());
+    const SeenState& drawn = waits_[(random_ >> 33) % std::max<uint64_t>(kept, 1)];
+    return kept == 0 || drawn.state == wait.state ? wait : drawn;
+}
+
 void StateRuns::goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {
-    const SeenState before = seen_;
-    close(latestNs_);
+    const bool didWait = isWaiting(seen_.state);
     // Of two waits each has as much of the time as the other: whichever it was, looks fall into
     // both alike.
-    const bool areTwo = isWaiting(before.state) && isWaiting(seen.state);
-    const int64_t middleNs = areTwo ? latestNs_ + (nowNs - latestNs_) / 2 : nowNs;
-    begin(latestNs_, isWaiting(before.state) ? before : seen);
-    cpuNs_ = areTwo ? cpuNs / 2 : cpuNs;
-    delayNs_ = areTwo ? delayNs / 2 : delayNs;
-    const int64_t restNs = cpuNs - cpuNs_, restDelayNs = delayNs - delayNs_;
-    close(middleNs);
-    if (areTwo) {
-        begin(middleNs, seen);
+    const SeenState first = didWait ? seen_ : drawWaitBeside(seen);
+    const SeenState second = isWaiting(seen.state) ? seen : drawWaitBeside(first);
+    close(latestNs_);
+    begin(latestNs_, first);
+    if (first == second) {
+        cpuNs_ = cpuNs;
+        delayNs_ = delayNs;
+    } else {
+        cpuNs_ = cpuNs / 2;
+        delayNs_ = delayNs / 2;
+        const int64_t middleNs = latestNs_ + (nowNs - latestNs_) / 2;
+        const int64_t restNs = cpuNs - cpuNs_, restDelayNs = delayNs - delayNs_;
+        close(middleNs);
+        begin(middleNs, second);
         cpuNs_ = restNs;
         delayNs_ = restDelayNs;
-        close(nowNs);
     }
+    close(nowNs);
     begin(nowNs, seen);
 }
 
-void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {
+void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
+                       int64_t slices) {
     const int64_t passedNs = nowNs - latestNs_;
     const int64_t ranNs = std::clamp<int64_t>(cpuNs + delayNs, 0, passedNs);
+    const int64_t waitedNs = passedNs - ranNs;
     const bool didWait = isWaiting(seen_.state), waits = isWaiting(seen.state);
+    // It fell asleep without being put on a core, and woke by being put on one once; who is put on
+    // one more often was in another wait, too, if nobody took the core away.
+    const bool isUnseen = didWait != waits && slices > (didWait ? 1 : 0) &&
+                          waitedNs >= shortestUnseenNs && delayNs <= cpuNs / 4;
     if (didWait && waits && ranNs >= shortestRunNs) {
         // It did something between, at a line that nobody saw.
         const int64_t runBeginNs = latestNs_ + (passedNs - ranNs) / 2;
@@ -113,8 +136,24 @@ void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int6
     }
     int64_t boundaryNs = latestNs_ + passedNs / 2;
     bool isNew = false;  // what runs is what was seen now
-    if (waits && !didWait) boundaryNs = latestNs_ + ranNs;
+    if (waits && !didWait) {
+        boundaryNs = latestNs_ + ranNs;
+        const SeenState unseen = isUnseen ? drawWaitBeside(seen) : seen;
+        if (unseen != seen) {
+            cpuNs_ += cpuNs;
+            delayNs_ += delayNs;
+            close(boundaryNs);
+            begin(boundaryNs, unseen);
+            cpuNs = delayNs = 0;
+            boundaryNs += waitedNs / 2;
+        }
+    }
     if (didWait && !waits) {
+        const SeenState unseen = isUnseen ? drawWaitBeside(seen_) : seen_;
+        if (unseen != seen_) {
+            close(latestNs_ + waitedNs / 2);
+            begin(latestNs_ + waitedNs / 2, unseen);
+        }
         boundaryNs = nowNs - ranNs;
         isNew = true;
         if (const int64_t delayedNs = std::min(delayNs, ranNs); delayedNs >= shortestRunNs) {

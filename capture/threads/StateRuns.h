@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -21,8 +22,11 @@ struct SeenState {
 /// Makes runs of what looks at one thread find: from when to when it was in one state at one line.
 /// Between two looks that differ the kernel's count of the time on a core says where one ends and
 /// the next begins, unless the thread was put on a core so often that it cannot say: then the time
-/// between is a wait with the time on a core that it had, or half each of the two waits that were
-/// seen. One thread.
+/// between is a wait with the time on a core that it had, or half each of two waits.
+///
+/// Of a wait that no look fell into only that it was is known. What it was for is drawn from what
+/// the latest looks saw, and it has no line: else long waits would take the time of short ones.
+/// One thread.
 class StateRuns {
   public:
     StateRuns(SampleLog& log, uint32_t process, uint32_t thread)
@@ -44,7 +48,14 @@ class StateRuns {
     /// A run between two waits is told of if it was as long.
     static constexpr int64_t shortestRunNs = 1'000'000;
 
-    void change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs);
+    /// Looks that are closer than that usually are have hardly a wait between them.
+    static constexpr int64_t shortestUnseenNs = 10'000'000;
+
+    void change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
+                int64_t slices);
+    void keepWait(const SeenState& seen);
+    /// The other wait that a thread was in before or after `wait`; `wait` if there is none.
+    SeenState drawWaitBeside(const SeenState& wait);
     void leaveOrEnterContended(int64_t nowNs, const SeenState& seen, int64_t cpuNs,
                                int64_t delayNs);
     void goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs);
@@ -57,7 +68,9 @@ class StateRuns {
     int64_t startNs_ = 0, latestNs_ = 0;  ///< 0: no look yet.
     int64_t cpuNs_ = 0, delayNs_ = 0;
     uint32_t looks_ = 0;
-    double gilShare_ = 0;  ///< Of the latest looks at which it ran or wanted to.
+    double gilShare_ = 0;              ///< Of the latest looks at which it ran or wanted to.
+    std::array<SeenState, 16> waits_;  ///< Of the latest looks, the oldest replaced.
+    uint64_t waitsSeen_ = 0, random_ = 1;
 };
 
 }  // namespace lanescope::capture

@@ -173,6 +173,58 @@ class tst_StateRuns : public QObject {
         QCOMPARE(runs[2].cpuNs, 98 * ms);
     }
 
+    /// Looks that are further apart than waits are long miss the short ones more often; in the mean
+    /// each wait has its time all the same. 20 ms on a core, 20 ms asleep, 40 ms for a lock.
+    void givesShortWaitsTheirTime() {
+        constexpr int64_t cycleNs = 80 * ms, wholeNs = 30'000 * ms;
+        const auto stateAt = [](int64_t timeNs) {
+            const int64_t at = timeNs % cycleNs;
+            return at < 20 * ms   ? ThreadState::Running
+                   : at < 40 * ms ? ThreadState::Sleep
+                                  : ThreadState::Lock;
+        };
+        for (const int64_t apartNs : {10 * ms, 23 * ms, 30 * ms, 41 * ms}) {
+            const auto runs = runsOf([&](StateRuns& made) {
+                std::mt19937 random(5);
+                const auto ranUntil = [&](int64_t timeNs) {
+                    return timeNs / cycleNs * 20 * ms + std::min(timeNs % cycleNs, 20 * ms);
+                };
+                // Woken twice in each cycle: to go from one wait to the other, and to run.
+                const auto slicesUntil = [&](int64_t timeNs) {
+                    return timeNs / cycleNs * 2 + 1 + (timeNs % cycleNs >= 40 * ms ? 1 : 0);
+                };
+                int64_t lastNs = 0;
+                for (int64_t nowNs = ms; nowNs < wholeNs;) {
+                    const ThreadState state = stateAt(nowNs);
+                    made.see(nowNs + 1'000 * ms, seen(state, static_cast<uint32_t>(state)),
+                             ranUntil(nowNs) - ranUntil(lastNs), 0,
+                             slicesUntil(nowNs) - slicesUntil(lastNs));
+                    lastNs = nowNs;
+                    nowNs += apartNs / 2 + static_cast<int64_t>(random()) % apartNs;
+                }
+            });
+            int64_t asleepNs = 0, lockedNs = 0, ranNs = 0;
+            for (const log::ThreadRunRecord& run : runs) {
+                const auto state = static_cast<ThreadState>(run.state);
+                const int64_t durationNs = run.endNs - run.startNs - run.cpuNs;
+                asleepNs += state == ThreadState::Sleep ? durationNs : 0;
+                lockedNs += state == ThreadState::Lock ? durationNs : 0;
+                ranNs += run.cpuNs;
+                // A line stands only where it was seen.
+                if (run.stack != 0) QCOMPARE(run.stack, run.state);
+            }
+            const auto percent = [](int64_t ns) {
+                return 100. * static_cast<double>(ns) / wholeNs;
+            };
+            qInfo("looks %lld ms apart: %.1f %% on a core, %.1f %% asleep, %.1f %% for the lock",
+                  static_cast<long long>(apartNs / ms), percent(ranNs), percent(asleepNs),
+                  percent(lockedNs));
+            QVERIFY(std::abs(percent(ranNs) - 25) < 0.5);
+            QVERIFY(std::abs(percent(asleepNs) - 25) < 2.5);
+            QVERIFY(std::abs(percent(lockedNs) - 50) < 2.5);
+        }
+    }
+
     /// Of a thread that waits for the GIL half of the time it wants to run, the time on a core
     /// tells half of how long it wanted.
     void givesWaitsForTheGilToWhoRan() {

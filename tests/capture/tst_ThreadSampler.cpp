@@ -239,7 +239,9 @@ class tst_ThreadSampler : public QObject {
 
     /// At the defaults: each share within three points of what the program's own clock says, of
     /// what it did and waited for. A slow machine affords fewer looks; what these tell of waits is
-    /// uneven by chance, so that there three standard errors are allowed where they are more.
+    /// uneven by chance, so that there three standard errors are allowed where they are more. Where
+    /// others want the cores, too, its own clock counts as part of a wait how long it then waits
+    /// for a core.
     void tellsWhatAProgramOfKnownScheduleDid() {
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
@@ -251,14 +253,16 @@ class tst_ThreadSampler : public QObject {
                 StatesOfThreads(*run.trace).during(thread, scheduleIn(*run.trace, thread));
             const double looks = looksASecond(*run.trace) * 30;
             QVERIFY(looks > 0);
+            const double withoutCore = percent(times.of(ThreadState::Runnable), times.knownNs());
             const auto holds = [&](const char* what, ThreadState state) {
                 const double share = percent(times.of(state), times.knownNs());
                 const double truth = run.said["shares"].toObject()[what].toDouble();
                 const double error = std::sqrt(truth * (100 - truth) / looks);
                 // How long it had a core is counted.
-                const double most = state == ThreadState::Running ? 3 : std::max(3.0, 3 * error);
-                qInfo("%s: %s %.1f %%, its own clock %.1f %%, of %.0f looks", qPrintable(python),
-                      what, share, truth, looks);
+                const double most =
+                    state == ThreadState::Running ? 3 : std::max(3.0, 3 * error) + withoutCore;
+                qInfo("%s: %s %.1f %%, its own clock %.1f %%; %.0f looks, %.1f %% without a core",
+                      qPrintable(python), what, share, truth, looks, withoutCore);
                 return std::abs(share - truth) <= most;
             };
             QVERIFY(holds("cpu", ThreadState::Running));
