@@ -143,8 +143,8 @@ void ElfFile::readSymbols() {
         if (a.address != b.address) return a.address < b.address;
         return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
     });
-    const auto same = std::ranges::unique(symbols_, {}, &Symbol::address);
-    symbols_.erase(same.begin(), same.end());
+    const auto isSame = [](const Symbol& a, const Symbol& b) { return a.address == b.address; };
+    symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), isSame), symbols_.end());
     symbols_.shrink_to_fit();
 }
 
