@@ -292,10 +292,8 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
         return noSuchRange(trace, selection.rangeName);
     RunSteps run = selection.rangeName.empty() ? stepsFoundIn(searched)
                                                : namedSteps(searched, selection.rangeName, false);
-    if (selection.rangeName.empty()) {
-        tellRequests(trace, run);
-        joinAccumulated(trace, run);
-    }
+    tellRequests(trace, run);
+    if (selection.rangeName.empty()) joinAccumulated(trace, run);
     if (run.source != StepSource::WholeRun) leaveOutUnrecorded(trace, run);
     if (selection.numbers) {
         if (auto kept = keepNumbers(trace, run, *selection.numbers); !kept)

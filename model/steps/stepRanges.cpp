@@ -23,6 +23,8 @@ constexpr size_t fewestRanges = 3, fewestNamedSteps = 2, fewestAnnounced = 1;
 constexpr double leastWithWork = 0.8;
 constexpr double leastEven = 0.5;
 constexpr double evenFactor = 2;
+/// Of all that is launched from the first of them on.
+constexpr double nearlyAll = 0.9;
 /// Of the time on the GPU that the pattern with most of it launches.
 constexpr double leastShareOfMost = 0.5;
 /// Of the ranges of all threads, to be those of one sequence.
@@ -105,16 +107,15 @@ std::map<std::string, RangesByProcess> rangesByPattern(const Trace& trace) {
 }
 
 /// What a name says of its ranges; later is more.
-enum class Naming : uint8_t { Epochs, Nothing, Steps, Announced };
+enum class Naming : uint8_t { Epochs, Nothing, Requests, Steps, Announced };
 
 /// How much like steps the ranges of a pattern are.
 struct Likeness {
     bool isStep = false;  ///< In some process.
     bool isLate = false;
     Naming naming = Naming::Epochs;
-    bool comeAsTheyDo = false;  ///< As requests, whose time is not the program's to choose.
-    int64_t gpuNs = 0;          ///< Of what they launch.
-    int64_t cpuNs = 0;          ///< Of the ranges themselves: what holds others takes longer.
+    int64_t gpuNs = 0;  ///< Of what they launch.
+    int64_t cpuNs = 0;  ///< Of the ranges themselves: what holds others takes longer.
     int64_t firstNs = 0;
 
     auto rank() const {
@@ -127,7 +128,8 @@ Naming namingOf(std::string_view pattern, const std::vector<std::string>& words)
         announcedPatterns.end())
         return Naming::Announced;
     if (holdsAny(words, epochWords)) return Naming::Epochs;
-    return holdsAny(words, stepWords) ? Naming::Steps : Naming::Nothing;
+    if (holdsAny(words, stepWords)) return Naming::Steps;
+    return isRequestName(pattern) ? Naming::Requests : Naming::Nothing;
 }
 
 size_t fewestOf(Naming naming) {
@@ -136,11 +138,18 @@ size_t fewestOf(Naming naming) {
             return fewestAnnounced;
         case Naming::Steps:
             return fewestNamedSteps;
+        case Naming::Requests:
         case Naming::Nothing:
         case Naming::Epochs:
             break;
     }
     return fewestRanges;
+}
+
+/// Whether the name alone says that its ranges are what the program does again and again, at
+/// whatever distances: data, an environment or a client may decide when the next one begins.
+bool saysEnough(Naming naming) {
+    return naming != Naming::Nothing && naming != Naming::Epochs;
 }
 
 /// Whether what is later than the first half comes about as often as the median of it.
@@ -160,7 +169,7 @@ void addLikeness(const Trace& trace, const StepRanges& ranges,
     if (ranges.rows.size() < fewestOf(likeness.naming)) return;
     const NvtxTable& nvtx = trace.nvtx;
     std::vector<int64_t> periodsNs;
-    size_t withWork = 0;
+    size_t withWork = 0, held = 0, launched = 0;
     int64_t gpuNs = 0, cpuNs = 0;
     for (size_t index = 0; index < ranges.rows.size(); ++index) {
         const TimeRange own{nvtx.startNs[ranges.rows[index]], nvtx.endNs[ranges.rows[index]]};
@@ -173,12 +182,17 @@ void addLikeness(const Trace& trace, const StepRanges& ranges,
         withWork += std::any_of(workers.begin(), workers.end(), [toNext](const auto* worker) {
             return worker->countComputing(toNext) > 0;
         });
-        for (const WorkerLaunches* worker : workers)
+        for (const WorkerLaunches* worker : workers) {
             gpuNs = saturatingSum(gpuNs, worker->gpuNs(own));
+            held += worker->count(own);
+        }
     }
-    if (static_cast<double>(withWork) < leastWithWork * static_cast<double>(ranges.rows.size()) ||
-        (!likeness.comeAsTheyDo && !isEven(std::move(periodsNs))))
+    for (const WorkerLaunches* worker : workers)
+        launched += worker->count({nvtx.startNs[ranges.rows.front()], INT64_MAX});
+    if (static_cast<double>(withWork) < leastWithWork * static_cast<double>(ranges.rows.size()))
         return;
+    const bool isAll = static_cast<double>(held) >= nearlyAll * static_cast<double>(launched);
+    if (!saysEnough(likeness.naming) && !isAll && !isEven(std::move(periodsNs))) return;
     const int64_t firstNs = nvtx.startNs[ranges.rows.front()];
     const int64_t lastNs = nvtx.startNs[ranges.rows.back()];
     likeness.firstNs = likeness.isStep ? std::min(likeness.firstNs, firstNs) : firstNs;
@@ -202,9 +216,9 @@ std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches
         if (holdsAny(words, preparingWords) || pattern.starts_with(collectivePrefix)) continue;
         Likeness likeness;
         likeness.naming = namingOf(pattern, words);
-        if (isRequestName(pattern)) {
+        if (likeness.naming == Naming::Requests) {
             if (!trains) trains = isTraining(trace);
-            likeness.comeAsTheyDo = !*trains;
+            if (*trains) likeness.naming = Naming::Nothing;
         }
         for (auto& [process, ranges] : byProcess)
             if (const auto workers = workersOf.find(process); workers != workersOf.end())

@@ -22,15 +22,17 @@ struct StepRanges {
 /// never closed, NCCL's own, operators and Python functions do not count.
 ///
 /// The ranges of a pattern can be steps if there are enough in a process (`fewestStepsOf`), most of
-/// them launch work for its GPUs before the next begins, most of the later half begin about as long
-/// after the one before, no word of the name says that something is compiled or tuned, and it is no
-/// collective of PyTorch's. What torch.profiler calls a step comes first. Those that go on until
+/// them launch work for its GPUs before the next begins, no word of the name says that something is
+/// compiled or tuned, and it is no collective of PyTorch's. What neither is called steps, batches
+/// or requests nor holds nearly all that is launched from its first range on, has to come about
+/// evenly, too, or it may be anything: most of the later half begin about as long after the one
+/// before. What torch.profiler calls a step comes first. Those that go on until
 /// half of all work has been launched come before those that do not. Of the
 /// patterns that launch at least half as much work, by its time on the GPU, as any other, one with
-/// a word for steps (step, iteration, iter, it, batch) comes before one without, and that before
-/// epochs. Then the one counts that launches most, of equals the one that takes longest on the
-/// CPU, as it holds the others, then the first.
-/// O(n log n) in the ranges.
+/// a word for steps (step, iteration, iter, it, batch) comes before one with a word for requests
+/// where nothing is trained, that before one without, and that before epochs. Then the one counts
+/// that launches most, of equals the one that takes longest on the CPU, as it holds the others,
+/// then the first. O(n log n) in the ranges.
 std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches>& launches);
 std::string findStepPattern(const Trace& trace);
 

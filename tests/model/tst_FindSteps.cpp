@@ -166,6 +166,28 @@ class TestFindSteps : public QObject {
         QCOMPARE(run->pattern, std::string("train_step"));
     }
 
+    void whatNeitherNameNorWorkCallsAStepHasToComeEvenly() {
+        const auto patternOf = [](const std::string& name, int64_t everyMs) {
+            SimulatedTrace builder;
+            int64_t at = 0;
+            for (int64_t each = 0; each < 24; ++each) {
+                // 1, 4, 16, 1, 4, 16 ... ms: a third is within twice the median.
+                const int64_t periodMs = everyMs > 0 ? everyMs : int64_t{1} << (2 * (each % 3));
+                builder.addNvtx(builder.defaultThread(), name, at, at + ms / 2);
+                builder.addKernel(builder.defaultStream(), "k" + std::to_string(each), at,
+                                  at + ms / 4);
+                // Nor is a second piece of work in it, so it holds half of all.
+                builder.addKernel(builder.defaultStream(), "o" + std::to_string(each),
+                                  at + ms * 3 / 4, at + ms * 7 / 8);
+                at += periodMs * ms;
+            }
+            return findSteps(*builder.finish())->pattern;
+        };
+        QCOMPARE(patternOf("reduce", 0), std::string());
+        QCOMPARE(patternOf("reduce", 10), std::string("reduce"));
+        QCOMPARE(patternOf("batch", 0), std::string("batch"));
+    }
+
     void kernelsThatRepeatAreStepsWithoutRanges() {
         const TracePtr trace = kernelsOnly(12, 4);
         const Result<RunSteps> run = findSteps(*trace);

@@ -25,7 +25,10 @@ struct Shape {
     ThreadState waits = ThreadState::Poll;
     bool isLookedAt = true;
     bool isIrregular = true;
-    std::string range = {};         ///< Around the work of each.
+    bool isPoisson = false;  ///< Each comes whenever it comes, whatever came before.
+    std::string range = {};  ///< Around the work of each.
+    bool isNumbered = true;
+    int64_t kernelNames = 24;       ///< Of as many kernels; fewer where a model runs several times.
     std::string kernel = "kernel";  ///< A letter is added.
     const char* file = "/srv/serve.py";
     bool doesAnotherRun = false;  ///< While it waits.
@@ -34,12 +37,14 @@ struct Shape {
     /// wait is told apart.
     double coarseShare = 0;
     uint32_t gpus = 1;  ///< The thread launches the same work for each.
+    uint32_t seed = 5;
 };
 
 constexpr int64_t requestCount = 40, workNs = 2 * ms;
 
 TracePtr programOf(const Shape& shape) {
-    std::mt19937 random(5);
+    std::mt19937 random(shape.seed);
+    std::exponential_distribution<double> pauses(1.0 / (15 * ms));
     SimulatedTrace made;
     const uint32_t main = made.addThread(0, 4242, "python3");
     const uint32_t other = made.addThread(0, 4243, "worker");
@@ -62,14 +67,16 @@ TracePtr programOf(const Shape& shape) {
         for (int64_t kernel = 0; kernel < 24; ++kernel) {
             const int64_t launchNs = at + kernel * workNs / 24;
             for (const uint32_t stream : streams)
-                made.launch(main, stream, shape.kernel + char('a' + kernel), launchNs,
-                            launchNs + 6 * us, launchNs + workNs / 24 - 10 * us);
+                made.launch(main, stream, shape.kernel + char('a' + kernel % shape.kernelNames),
+                            launchNs, launchNs + 6 * us, launchNs + workNs / 24 - 10 * us);
         }
         const int64_t endNs = at + workNs;
         if (!shape.range.empty())
-            made.addNvtx(main, shape.range + " " + std::to_string(each), beginNs, endNs);
-        at = endNs +
-             (shape.isIrregular ? 1 * ms + static_cast<int64_t>(random() % (30 * ms)) : 15 * ms);
+            made.addNvtx(main, shape.range + (shape.isNumbered ? " " + std::to_string(each) : ""),
+                         beginNs, endNs);
+        at = endNs + (shape.isPoisson     ? 10 * us + static_cast<int64_t>(pauses(random))
+                      : shape.isIrregular ? 1 * ms + static_cast<int64_t>(random() % (30 * ms))
+                                          : 15 * ms);
         if (!shape.isLookedAt || shape.coarseShare > 0) continue;
         state(main, ThreadState::Running, beginNs, endNs);
         state(main, shape.waits, endNs, at);
@@ -189,6 +196,39 @@ class TestRequests : public QObject {
         // Not in a training, whatever they are called.
         QVERIFY(summarizeRun(*programOf({.range = "request", .isTrained = true}))->kind ==
                 StepKind::Step);
+    }
+
+    /// Of exponential pauses less than half lie within twice their median, so most such runs have
+    /// no even periods; nor does their model, which runs eight times for each, tell where one ends.
+    void aRangeAroundEachRequestIsKnownHoweverTheyCome() {
+        for (uint32_t seed = 1; seed <= 8; ++seed) {
+            Shape shape{.isPoisson = true,
+                        .range = "generate",
+                        .isNumbered = false,
+                        .kernelNames = 3,
+                        .seed = seed};
+            const TracePtr server = programOf(shape);
+            for (const char* named : {"", "generate"}) {
+                StepSelection selection;
+                selection.rangeName = named;
+                selection.keepsWarmUp = true;
+                const RunSummary run = *summarizeRun(*server, selection);
+                QVERIFY(run.source == StepSource::NvtxRange);
+                QVERIFY(run.kind == StepKind::Request);
+                QCOMPARE(run.pattern, std::string("generate"));
+                QCOMPARE(run.workers[0].foundSteps, requestCount);
+                for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs <= workNs);
+                const Explanation explanation = explain::explain(run);
+                for (const Rule rule : {Rule::IdleBetweenSteps, Rule::StepPattern, Rule::HostWaits})
+                    QVERIFY(findingOf(explanation, rule) == nullptr);
+            }
+            shape.range = "step";
+            shape.isNumbered = true;
+            const RunSummary training = *summarizeRun(*programOf(shape));
+            QVERIFY(training.source == StepSource::NvtxRange);
+            QVERIFY(training.kind == StepKind::Step);
+            QCOMPARE(training.pattern, std::string("step #"));
+        }
     }
 
     void whereNobodyLookedTheThreadMayHaveWaited() {
