@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy
 
-VERSION = 18  # `storedVersion` of model/compare/storedSummary.h
+VERSION = 19  # `storedVersion` of model/compare/storedSummary.h
 APPLICATION = 0x4C4E5352
 SUMMARY = ".lanescope-summary"
 TRACES = (".sqlite", ".sqlite.gz", ".json", ".json.gz")
