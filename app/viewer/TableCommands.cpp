@@ -30,6 +30,7 @@ TableCommands::TableCommands(QTabWidget& tables, QObject* parent)
 
 void TableCommands::show(QWidget* page) {
     emit shown();
+    tables_.setTabVisible(tables_.indexOf(page), true);  // it may have nothing to show
     tables_.setCurrentWidget(page);
 }
 

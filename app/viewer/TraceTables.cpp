@@ -26,6 +26,10 @@ using namespace views;
 
 namespace {
 
+bool hasWorkOfGpu(const Trace& trace) {
+    return trace.kernels.size() > 0 || trace.memcpys.size() > 0 || trace.memsets.size() > 0;
+}
+
 /// In the order of the tabs; bandwidth and topology come after the first.
 std::vector<const Report*> reportsOfTabs() {
     std::vector<const Report*> reports;
@@ -34,6 +38,19 @@ std::vector<const Report*> reportsOfTabs() {
     std::sort(reports.begin(), reports.end(),
               [](const Report* a, const Report* b) { return a->tab.place < b->tab.place; });
     return reports;
+}
+
+/// Whether the report of a tab can have rows. Constant.
+bool mayHaveRows(const Trace& trace, std::string_view report) {
+    const bool hasKernels = trace.kernels.size() > 0, hasRanges = trace.nvtx.size() > 0;
+    if (report == "cuda_gpu_kern_sum") return hasKernels;
+    if (report == "nvtx_sum:family") return hasRanges;
+    if (report == "nvtx_gpu_proj_sum") return hasRanges && hasKernels;
+    if (report == "cuda_api_sum") return trace.apiCalls.size() > 0;
+    if (report == "nccl_sum") return trace.nccl.size() > 0;
+    if (report == "gpu_time_tree") return hasWorkOfGpu(trace);
+    if (report == "thread_states") return trace.cpuStates.size() > 0;
+    return true;
 }
 
 }  // namespace
@@ -61,6 +78,7 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
       health_(new PanelTab<HealthPanel>([this] { return makeHealth(); })) {
     addTabs();
     chooseFirst();
+    hideEmpty();
     updateHealthTitle();
     noticeHits();
     setDocumentMode(true);
@@ -85,6 +103,20 @@ void TraceTables::addTabs() {
     addTab(health_, tr("Health"));
 }
 
+void TraceTables::hideEmpty() {
+    const auto show = [this](QWidget* tab, bool isVisible) {
+        setTabVisible(indexOf(tab), isVisible || tab == currentWidget());
+    };
+    for (const auto& [report, tab] : reports_) show(tab, mayHaveRows(*trace_, report->info.name));
+    show(bandwidth_, trace_->memcpys.size() > 0 || trace_->migrations.size() > 0 ||
+                         std::ranges::any_of(trace_->counters, [](const CounterSeries& each) {
+                             return each.gpu != noIndex;
+                         }));
+    show(topology_, !trace_->gpus.empty());
+    show(flame_, hasWorkOfGpu(*trace_) || trace_->stacks.size() > 0);
+    show(steps_, hasWorkOfGpu(*trace_) || trace_->nvtx.size() > 0);
+}
+
 /// A trace of NVTX ranges alone should not begin with an empty table of kernels.
 void TraceTables::chooseFirst() {
     if (trace_->kernels.size() > 0) return;
@@ -94,6 +126,8 @@ void TraceTables::chooseFirst() {
         setCurrentWidget(tabOf("nvtx_sum:family"));
     else if (trace_->apiCalls.size() > 0)
         setCurrentWidget(tabOf("cuda_api_sum"));
+    else if (trace_->cpuStates.size() > 0)
+        setCurrentWidget(tabOf("thread_states"));
 }
 
 PanelTab<ReportPanel>* TraceTables::tabOf(std::string_view report) const {
@@ -196,6 +230,7 @@ void TraceTables::setTrace(TracePtr trace) {
     update(bandwidth_->panel());
     update(topology_->panel());
     update(flame_->panel());
+    hideEmpty();
     showHealth();
 }
 

@@ -31,7 +31,8 @@ namespace lanescope::viewer {
 class HitNavigator;
 
 /// The tables under a timeline, a tab each. A tab that nobody looked at has no content yet; it gets
-/// what was set meanwhile when it is made.
+/// what was set meanwhile when it is made. Tabs of what the trace does not hold are hidden until
+/// somebody asks for them by the menu.
 class TraceTables : public QTabWidget {
     Q_OBJECT
 
@@ -75,6 +76,7 @@ class TraceTables : public QTabWidget {
     views::ReportView* makeHits();
     views::HealthPanel* makeHealth();
     void addTabs();
+    void hideEmpty();
     void chooseFirst();
     void noticeHits();
     void fillHits(views::ReportView& view) const;

@@ -86,9 +86,11 @@ Result<void> showTable(DocumentPage* page, const std::string& title) {
         trace ? static_cast<QTabWidget&>(trace->tables()) : comparison->view().tables();
     QStringList titles;
     for (int index = 0; index < tables.count(); ++index) {
-        if (!tables.isTabVisible(index)) continue;
+        // Of a trace what it does not hold may be asked for, and says so.
+        if (!trace && !tables.isTabVisible(index)) continue;
         titles << tables.tabText(index);
         if (!tables.tabText(index).contains(toQString(title), Qt::CaseInsensitive)) continue;
+        tables.setTabVisible(index, true);
         tables.setCurrentIndex(index);
         return {};
     }

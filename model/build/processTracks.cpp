@@ -7,6 +7,7 @@
 
 #include "model/build/TrackBuilding.h"
 #include "model/trace/callWord.h"
+#include "model/trace/programName.h"
 #include "model/trace/rangeDomains.h"
 #include "model/trace/startedBy.h"
 
@@ -102,7 +103,8 @@ void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<Thr
         const Process& info = trace.processes[process];
         const uint32_t processTrack =
             addTrack(trace, TrackKind::Process, process, -1,
-                     info.name.empty() ? fmt::format("Process {}", info.pid) : info.name,
+                     info.name.empty() ? fmt::format("Process {}", info.pid)
+                                       : std::string(programName(info)),
                      subtitleOf(info, ranks[process]));
         std::vector<size_t> threadTracks;
         for (size_t i = 0; i < threads.size(); ++i) {

@@ -113,6 +113,17 @@ std::span<const uint32_t> FlameTree::row(uint32_t depth) const {
     return std::span(rows_).subspan(begin, rowEnds_[depth] - begin);
 }
 
+uint32_t FlameTree::firstSplit() const {
+    uint32_t node = 0;
+    while (nodes_[node].childCount > 0) {
+        const uint32_t longest = childrenOf(node).front();
+        const bool hasNearlyAll = nodes_[longest].totalNs >= totalNs() - totalNs() / 100;
+        if (!hasNearlyAll || nodes_[longest].childCount == 0) break;
+        node = longest;
+    }
+    return node;
+}
+
 std::vector<uint32_t> FlameTree::pathTo(uint32_t node) const {
     std::vector<uint32_t> path;
     for (; node != noIndex; node = nodes_[node].parent) path.push_back(node);

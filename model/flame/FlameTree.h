@@ -75,6 +75,9 @@ class FlameTree {
     uint32_t depth() const { return static_cast<uint32_t>(rowEnds_.size()) - 1; }
     int64_t totalNs() const { return nodes_.front().totalNs; }
     bool isEmpty() const { return totalNs() == 0; }
+    /// The innermost frame that has all but a hundredth of the time, if it has frames within it:
+    /// what stands around it says nothing yet. 0 is the root. O(depth).
+    uint32_t firstSplit() const;
     /// From the root to the frame, both with it. O(depth).
     std::vector<uint32_t> pathTo(uint32_t node) const;
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cctype>
 #include <ctime>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <set>
@@ -15,6 +14,7 @@
 #include "model/bandwidth/describeTopology.h"
 #include "model/trace/healthPlaces.h"
 #include "model/trace/notesOf.h"
+#include "model/trace/programName.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope {
@@ -216,7 +216,7 @@ std::string ownerOf(const Trace& trace, const CounterSeries& series) {
     if (series.process != noIndex) {
         const Process& process = trace.processes[series.process];
         owner += fmt::format("{}process {}", owner.empty() ? "" : ", ", process.pid);
-        const std::string name = std::filesystem::path(process.name).filename();
+        const std::string_view name = programName(process);
         if (!name.empty()) owner += fmt::format(" ({})", name);
     }
     return owner.empty() ? "host" : owner;

@@ -10,6 +10,7 @@
 
 #include "model/summary/reportList.h"
 #include "model/trace/ThreadTimes.h"
+#include "model/trace/programName.h"
 #include "model/trace/stacks.h"
 #include "model/trace/startedBy.h"
 
@@ -34,6 +35,11 @@ constexpr StateColumn columns[] = {
     {"Other", {ThreadState::Blocked, ThreadState::Unknown}},
 };
 
+/// Lanescope's own in a recorded process: what they cost stands with the trace's health.
+bool isOfRecorder(const Thread& thread) {
+    return thread.name.starts_with("lanescope-");
+}
+
 ReportTable threadStates(const ReportQuery& query) {
     const Trace& trace = query.trace;
     ReportTable table;
@@ -46,7 +52,7 @@ ReportTable threadStates(const ReportQuery& query) {
     const TimeRange all{-greatestTimeNs, greatestTimeNs};
     std::vector<std::pair<uint32_t, ThreadTimes>> threads;
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
-        if (!states.isEmpty(thread))
+        if (!states.isEmpty(thread) && !isOfRecorder(trace.threads[thread]))
             threads.emplace_back(thread, states.during(thread, query.range.value_or(all)));
     std::erase_if(threads, [](const auto& each) { return each.second.knownNs() == 0; });
     const auto workNs = [](const ThreadTimes& times) {
@@ -57,7 +63,7 @@ ReportTable threadStates(const ReportQuery& query) {
     for (const auto& [thread, times] : threads) {
         const Thread& info = trace.threads[thread];
         const Process& process = trace.processes[info.process];
-        std::string whose = fmt::format("{} ({})", process.pid, process.name);
+        std::string whose = fmt::format("{} ({})", process.pid, programName(process));
         // Of a loader worker it is said whose it is.
         if (const std::optional<int> rank = ranks[info.process])
             whose += fmt::format("{}rank {}", process.rank ? ", " : " of ", *rank);
@@ -85,6 +91,7 @@ const Report threadStatesReport{
              .description = "What each CPU thread did: ran, had no core, waited for what, and at "
                             "which line",
              .isDefault = false},
-    .build = threadStates};
+    .build = threadStates,
+    .tab = {"Threads", 7}};
 
 }  // namespace lanescope

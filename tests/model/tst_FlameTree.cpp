@@ -61,6 +61,25 @@ class TestFlameTree : public QObject {
         QCOMPARE(tree.nameOf(tree.childrenOf(first)[0]), std::string_view("c"));
     }
 
+    /// What stands around all there is has nothing to say.
+    void knowsWhereItSplitsFirst() {
+        FlameTree tree;
+        QCOMPARE(tree.firstSplit(), 0u);
+        tree.add({"main", "loop", "step", "forward"}, 600);
+        tree.add({"main", "loop", "step", "backward"}, 395);
+        tree.add({"main", "checkpoint"}, 5);
+        tree.arrange();
+        QCOMPARE(tree.nameOf(tree.firstSplit()), std::string_view("step"));
+        tree.add({"main", "checkpoint"}, 200);
+        tree.arrange();
+        QCOMPARE(tree.nameOf(tree.firstSplit()), std::string_view("main"));
+        // A frame alone is no place to begin at.
+        FlameTree chain;
+        chain.add({"main", "loop", "gemm"}, 10);
+        chain.arrange();
+        QCOMPARE(chain.nameOf(chain.firstSplit()), std::string_view("loop"));
+    }
+
     /// In a file a stack may be as deep as it has rows, and each of as many events be in all of it.
     void aStackIsReadToABoundedDepth() {
         SimulatedTrace made;

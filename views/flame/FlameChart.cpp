@@ -63,7 +63,7 @@ void FlameChart::setTree(FlameTreePtr tree) {
         root_ = samePlace(*tree_, root_, *tree);
         if (current_ != noIndex) current_ = samePlace(*tree_, current_, *tree);
     } else {
-        root_ = 0;
+        root_ = tree ? tree->firstSplit() : 0;
         current_ = noIndex;
     }
     tree_ = std::move(tree);

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <climits>
+#include <numeric>
 #include <tuple>
 
 #include "model/trace/gpusOfProcess.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope::views {
 namespace {
@@ -34,9 +36,66 @@ struct Ranks {
     std::vector<uint32_t> gpuOf;  ///< The first GPU of a process.
 };
 
+/// How long each thread and each process had a core, as far as it was counted.
+struct Busy {
+    explicit Busy(const Trace& trace)
+        : ofThread(trace.threads.size(), 0), ofProcess(trace.processes.size(), 0) {
+        const CpuStateTable& states = trace.cpuStates;
+        for (uint32_t row = 0; row < states.size(); ++row)
+            addTo(ofThread[states.thread[row]], states.cpuNs[row]);
+        for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
+            addTo(ofProcess[trace.threads[thread].process], ofThread[thread]);
+    }
+    static void addTo(int64_t& sum, int64_t ns) {
+        sum = saturatingSum(sum, std::max<int64_t>(ns, 0));
+    }
+    /// What is neither stands before threads.
+    int64_t of(const Track& track) const {
+        if (track.kind == TrackKind::Thread && track.subject < ofThread.size())
+            return ofThread[track.subject];
+        if (track.kind == TrackKind::Process && track.subject < ofProcess.size())
+            return ofProcess[track.subject];
+        return greatestTimeNs;
+    }
+    std::vector<int64_t> ofThread, ofProcess;
+};
+
+/// Where no GPU works, the threads that do stand first, with what they were in open to be read.
+TrackArrangement busiestFirst(const Trace& trace) {
+    constexpr int64_t fewOf = 20;    // less than a part of the busiest one's time is little
+    constexpr size_t fewLanes = 16;  // a deeper stack takes the whole window
+    const Busy busy(trace);
+    TrackArrangement arrangement;
+    const std::vector<std::string> paths = trackPaths(trace.tracks);
+    std::vector<uint32_t> order(trace.tracks.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+        return busy.of(trace.tracks[a]) > busy.of(trace.tracks[b]);
+    });
+    if (!std::is_sorted(order.begin(), order.end()))
+        for (const uint32_t track : order) arrangement.order.push_back(paths[track]);
+    const auto busiest =
+        static_cast<uint32_t>(std::ranges::max_element(busy.ofThread) - busy.ofThread.begin());
+    const auto isBusy = [&](uint32_t thread) {
+        return thread < busy.ofThread.size() &&
+               busy.ofThread[thread] > busy.ofThread[busiest] / fewOf;
+    };
+    for (uint32_t track = 0; track < trace.tracks.size(); ++track) {
+        const Track& each = trace.tracks[track];
+        const bool isOpen = each.kind == TrackKind::Thread ? isBusy(each.subject)
+                            : each.kind == TrackKind::ThreadStacks
+                                ? each.subject == busiest && each.lanes.size() <= fewLanes
+                                : !each.isInitiallyFolded;
+        if (isOpen != each.isInitiallyFolded) continue;
+        (isOpen ? arrangement.unfolded : arrangement.folded).push_back(paths[track]);
+    }
+    return arrangement;
+}
+
 }  // namespace
 
 TrackArrangement firstArrangement(const Trace& trace) {
+    if (trace.gpus.empty() && trace.cpuStates.size() > 0) return busiestFirst(trace);
     TrackArrangement arrangement;
     const auto gpus = std::count_if(
         trace.tracks.begin(), trace.tracks.end(),

@@ -9,7 +9,8 @@ namespace lanescope::views {
 /// How the tracks of a trace stand until somebody arranges them. As they are in the trace; but
 /// `manyGpus` or more stand by the rank that works on them, as do then their processes, and all of
 /// them are folded: one line each, low from `manyRows` on, so that a whole machine fits one screen.
-/// O(tracks log tracks).
+/// Where there is no GPU the threads that had a core for longest stand first, and those that had
+/// one for a twentieth of that are folded. O(tracks log tracks) and the states of threads.
 TrackArrangement firstArrangement(const Trace& trace);
 inline constexpr size_t manyGpus = 4;
 inline constexpr size_t manyRows = 9;

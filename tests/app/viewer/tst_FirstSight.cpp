@@ -16,6 +16,7 @@
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/icons.h"
 #include "app/viewer/sampleTrace.h"
+#include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
@@ -260,6 +261,34 @@ class TestFirstSight : public QObject {
         QCOMPARE(shown.page().tables().tabText(shown.page().tables().currentIndex()),
                  QString("NVTX ranges"));
         QVERIFY(!shown.page().guide().strip().isVisible());
+    }
+
+    /// Nothing is there but what threads did: no table is empty, and none is offered that would be.
+    void whatThreadsDidIsShownWhereNothingElseIs() {
+        SimulatedTrace builder;
+        const uint32_t at =
+            builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
+        kinds::CpuState::Row row;
+        row.thread = builder.defaultThread();
+        row.state = ThreadState::Running;
+        row.stack = at;
+        row.endNs = row.cpuNs = 100'000'000;
+        builder.add<kinds::CpuState>(row);
+        Shown shown({1366, 768}, builder.finish());
+        QVERIFY(shown.wait());
+        keepPicture(shown.window, "first-sight-threads");
+        QTabWidget& tables = shown.page().tables();
+        QCOMPARE(tables.tabText(tables.currentIndex()), QString("Threads"));
+        QStringList offered;
+        for (int index = 0; index < tables.count(); ++index)
+            if (tables.isTabVisible(index)) offered << tables.tabText(index);
+        for (const char* empty : {"Kernels", "NCCL", "CUDA API", "Memcpy bandwidth", "GPU time"})
+            QVERIFY2(!offered.contains(empty), empty);
+        // By the menu it can be asked for all the same.
+        for (QAction* command : shown.page().commands())
+            if (command->text() == "Kernels") command->trigger();
+        QCOMPARE(tables.tabText(tables.currentIndex()), QString("Kernels"));
+        QVERIFY(tables.isTabVisible(tables.currentIndex()));
     }
 
     void aPlainCudaProgramIsShownWhereItsGpuWorks() {

@@ -407,6 +407,26 @@ class TestFlamePanel : public QObject {
         keepPicture(chart, "flame-large");
     }
 
+    /// Six rows of frames that all take the whole width would be all that there is to see.
+    void beginsWhereTheTimeSplits() {
+        auto tree = std::make_shared<FlameTree>();
+        tree->add({"<module>", "main", "train", "forward"}, 300);
+        tree->add({"<module>", "main", "train", "backward"}, 700);
+        tree->arrange();
+        FlameChart chart;
+        chart.resize(500, 200);
+        chart.setTree(tree);
+        chart.show();
+        chart.setFocus();
+        QVERIFY(QTest::qWaitForWindowExposed(&chart));
+        QCOMPARE(tree->nameOf(chart.root()), std::string_view("train"));
+        QTest::keyClick(&chart, Qt::Key_Home);
+        QCOMPARE(chart.root(), 0u);
+        // Whoever looks at all of it goes on doing so.
+        chart.setTree(std::make_shared<FlameTree>(*tree));
+        QCOMPARE(chart.root(), 0u);
+    }
+
     void deepStacksScroll() {
         auto tree = std::make_shared<FlameTree>();
         std::vector<std::string> frames;

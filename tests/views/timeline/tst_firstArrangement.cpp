@@ -2,6 +2,7 @@
 #include <QTest>
 #include <algorithm>
 
+#include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/runTest.h"
 #include "views/timeline/TimelineView.h"
@@ -45,6 +46,41 @@ class TestFirstArrangement : public QObject {
     void fewGpusStandAsInTheTrace() {
         QVERIFY(firstArrangement(*ranksOf(3)).isDefault());
         QVERIFY(firstArrangement(*SimulatedTrace().finish()).isDefault());
+    }
+
+    /// Of threads that mostly wait nobody wants to see more than that.
+    void withoutGpusTheBusiestThreadsStandFirst() {
+        SimulatedTrace builder;
+        const uint32_t process = builder.addProcess(100, "/usr/bin/python3", {});
+        const uint32_t waits = builder.addThread(process, 100);
+        const uint32_t works = builder.addThread(process, 101);
+        const uint32_t main =
+            builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
+        const uint32_t load =
+            builder.stack(main, builder.intern("load"), builder.intern("a.py"), 9);
+        kinds::CpuState::Row row;
+        row.endNs = 100'000'000;
+        row.stack = main;
+        row.thread = waits;
+        row.state = ThreadState::Lock;
+        builder.add<kinds::CpuState>(row);
+        row.stack = load;
+        row.thread = works;
+        row.state = ThreadState::Running;
+        row.cpuNs = 90'000'000;
+        builder.add<kinds::CpuState>(row);
+        const TracePtr trace = builder.finish();
+        const TrackArrangement arrangement = firstArrangement(*trace);
+        const auto placeOf = [&](std::string_view title) {
+            return std::ranges::find_if(
+                       arrangement.order,
+                       [&](const std::string& path) { return path.ends_with(title); }) -
+                   arrangement.order.begin();
+        };
+        QCOMPARE(arrangement.order.size(), trace->tracks.size());
+        QVERIFY(placeOf("Thread 101") < placeOf("Thread 100"));
+        QCOMPARE(arrangement.folded, std::vector<std::string>{"python3/Thread 100"});
+        QCOMPARE(arrangement.unfolded, std::vector<std::string>{"python3/Thread 101/Stack"});
     }
 
     void manyStandByRankAndFolded() {
