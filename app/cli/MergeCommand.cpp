@@ -54,14 +54,15 @@ void addMerge(CLI::App& app, int& exitStatus) {
     command->add_option("-o,--output", options->output, "File to write")
         ->type_name("FILE")
         ->required();
-    addAlign(*command, options->merge);
+    addMergeOptions(*command, options->merge);
     command->footer(
         "Each process keeps its rank, or gets the one in its file's name, and each GPU gets a "
         "number of its own.\nThe result is a trace like any other: stats, explain, compare and sql "
         "take it.\n\n"
         "Examples:\n"
         "  lanescope merge rank0.sqlite rank1.sqlite -o job.sqlite\n"
-        "  lanescope merge traces/ --align steps -o job.sqlite");
+        "  lanescope merge traces/ --align steps -o job.sqlite\n"
+        "  lanescope merge traces/ --ranks 0,17,517 --steps 120-124 -o slow.sqlite");
     command->callback([options, &exitStatus] {
         const auto notes = runMerge(*options);
         if (notes) sayNotes(*notes);

@@ -33,10 +33,14 @@ Result<std::vector<std::string>> toOpen(const ViewOptions& options) {
             std::error_code ignored;
             return std::filesystem::is_directory(file, ignored);
         });
-    if (!options.isMerged && !isFolder) return options.files;
+    const bool isCut = !options.merge.cut.isWhole();
+    if (!options.isMerged && !isFolder && !isCut) return options.files;
+    if (isCut && options.files.empty())
+        return fail(
+            "--ranks and --steps are of traces: name them, or the folder that they are in.");
     const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
-    if (files->size() == 1) return std::vector{files->front().string()};
+    if (files->size() == 1 && !isCut) return std::vector{files->front().string()};
     const Result<std::filesystem::path> merged = mergeToLookAt(*files, options.merge);
     if (!merged) return fail(merged.error());
     return std::vector{merged->string()};
@@ -71,12 +75,14 @@ void addView(CLI::App& app, int& exitStatus) {
                         "Traces to open; two are compared side by side, those of a folder are one");
     command->add_flag("--merge", options->isMerged,
                       "The traces are of ranks of one job: open them as one");
-    addAlign(*command, options->merge);
+    addMergeOptions(*command, options->merge);
     command->footer(
         "Examples:\n"
         "  lanescope view run.sqlite\n"
         "  lanescope view before.sqlite after.sqlite\n"
-        "  lanescope view --merge rank0.json.gz rank1.json.gz");
+        "  lanescope view --merge rank0.json.gz rank1.json.gz\n"
+        "  lanescope view --merge traces/ --ranks 0,17,517 --steps 120-124\n"
+        "  lanescope view fleet.sqlite");
     command->callback([options, &exitStatus] {
         const auto files = toOpen(*options);
         exitStatus = reportFailure(files ? becomeViewer(*files) : files.error());

@@ -7,15 +7,18 @@
 
 #include "app/cli/Command.h"
 #include "app/cli/ProgressLine.h"
+#include "app/cli/stepOptions.h"
 #include "app/help/takes.h"
 #include "model/merge/mergeFiles.h"
 #include "model/merge/rankFiles.h"
+#include "model/steps/StepSelection.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::cli {
 
 MergeOptions MergeWords::options() const {
     MergeOptions options;
+    options.cut = cut;
     constexpr std::array methods{ClockMethod::BaseTime, ClockMethod::Collectives,
                                  ClockMethod::Steps, ClockMethod::Start};
     for (const ClockMethod each : methods)
@@ -34,7 +37,7 @@ Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::st
     return files;
 }
 
-void addAlign(CLI::App& command, MergeWords& words) {
+void addMergeOptions(CLI::App& command, MergeWords& words) {
     help::takesOneOf(command.add_option("--align", words.method,
                                         "By what the clocks of several hosts are brought together: "
                                         "collectives that their ranks "
@@ -45,6 +48,25 @@ void addAlign(CLI::App& command, MergeWords& words) {
                                         "of these by which all can be found"),
                      {"auto", "collectives", "steps", "base-time", "start"})
         ->capture_default_str();
+    command
+        .add_option_function<std::string>(
+            "--ranks",
+            [&words](const std::string& text) {
+                if (const auto ranks = parseRanks(text)) words.cut.ranks = *ranks;
+            },
+            "Only these ranks: 0,17,517 or 0-7")
+        ->type_name("LIST")
+        ->check([](const std::string& text) { return checkText(parseRanks(text)); });
+    command
+        .add_option_function<std::string>(
+            "--steps",
+            [&words](const std::string& text) {
+                if (const auto steps = parseStepNumbers(text)) words.cut.steps = *steps;
+            },
+            "Only steps A to B, counted from 0, and the next one, which ends the last: 120-124, or "
+            "7 alone")
+        ->type_name("A-B")
+        ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
 }
 
 Result<std::filesystem::path> mergeToLookAt(const std::vector<std::filesystem::path>& files,

@@ -1,162 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A finished trace into one that is being built.
-#include <type_traits>
+#include <algorithm>
+#include <optional>
 #include <vector>
 
+#include "model/build/CutRows.h"
+#include "model/build/PartTables.h"
 #include "model/build/TraceBuilder.h"
 #include "model/format/GlobalId.h"
 
 namespace lanescope {
 
 namespace {
-
-/// Which row of the whole each row of a part is.
-struct PartRows {
-    std::vector<uint32_t> strings, threads, streams, processes, gpus, launchConfigs;
-    uint32_t firstStack = 0, firstMemcpy = 0, firstRange = 0;  ///< Of tables that are appended.
-
-    uint32_t of(RowsOf what, uint32_t row) const {
-        const auto in = [row](const std::vector<uint32_t>& rows) {
-            return row < rows.size() ? rows[row] : noIndex;
-        };
-        switch (what) {
-            case RowsOf::Strings:
-                return row < strings.size() ? strings[row] : 0;
-            case RowsOf::Threads:
-                return in(threads);
-            case RowsOf::Streams:
-                return in(streams);
-            case RowsOf::Processes:
-                return in(processes);
-            case RowsOf::Gpus:
-                return in(gpus);
-            case RowsOf::LaunchConfigs:
-                return in(launchConfigs);
-            case RowsOf::Stacks:
-                return firstStack + row;
-            case RowsOf::Memcpys:
-                return firstMemcpy + row;
-            case RowsOf::Nvtx:
-                return firstRange + row;
-            case RowsOf::Backwards:
-            case RowsOf::StreamWaits:
-                break;
-        }
-        return noIndex;
-    }
-};
-
-/// The fields, or the tables, of something in their order.
-struct Places {
-    template <class T>
-    void operator()(const T& each) {
-        places.push_back(&each);
-    }
-    std::vector<const void*> places;
-};
-
-/// Appends each column of a table of a part to that of the whole.
-template <class Table>
-class Appender {
-  public:
-    Appender(Table& to, const Table& from, const PartRows& rows, const ClockMap& clock)
-        : to_(to), from_(from), rows_(rows), clock_(clock) {
-        forEachField(from, fields_);
-    }
-
-    template <class T>
-    void operator()(Column<T>& column) {
-        const Column<T>& from = next<Column<T>>();
-        if constexpr (std::is_same_v<T, int64_t>) {
-            if (isTime(column))
-                return append(column, from,
-                              [this](int64_t timeNs, size_t) { return clock_.at(timeNs); });
-        }
-        append(column, from, [](T value, size_t) { return value; });
-    }
-    void operator()(bool&) { next<bool>(); }  // said of the whole table, and found anew
-
-    template <class T>
-    void row(RowField<Column<T>> field) {
-        append(field.field, next<Column<T>>(), [this, &field](T value, size_t at) {
-            if (isLent(field.of, at)) return static_cast<T>(noIndex);
-            if constexpr (std::is_signed_v<T>) {
-                return value < 0 ? value
-                                 : static_cast<T>(rows_.of(field.of, static_cast<uint32_t>(value)));
-            } else {
-                return value == noIndex ? value : static_cast<T>(rows_.of(field.of, value));
-            }
-        });
-    }
-
-  private:
-    template <class Field>
-    const Field& next() {
-        return *static_cast<const Field*>(fields_.places[place_++]);
-    }
-    template <class T, class Change>
-    void append(Column<T>& to, const Column<T>& from, Change change) {
-        for (size_t at = 0; at < from.size(); ++at) to.push_back(change(from[at], at));
-    }
-    /// Whether a stack is another thread's, which is lent anew.
-    bool isLent(RowsOf what, size_t at) const {
-        if constexpr (requires { from_.isStackLent; })
-            return what == RowsOf::Stacks && from_.isStackLent[at] != 0;
-        else
-            return false;
-    }
-    bool isTime(const Column<int64_t>& column) const {
-        if constexpr (requires { to_.timeNs; })
-            if (&column == &to_.timeNs) return true;
-        if constexpr (requires { to_.startNs; })
-            if (&column == &to_.startNs) return true;
-        if constexpr (requires { to_.endNs; })
-            if (&column == &to_.endNs) return true;
-        return false;
-    }
-
-    Table& to_;
-    const Table& from_;
-    const PartRows& rows_;
-    const ClockMap& clock_;
-    Places fields_;
-    size_t place_ = 0;
-};
-
-/// Whether the table is made of others when a trace is finished, or needs more than its columns.
-template <class Table>
-constexpr bool isMadeAnew =
-    std::is_same_v<Table, AllocationTable> || std::is_same_v<Table, EventCallTable> ||
-    std::is_same_v<Table, StreamWaitTable> || std::is_same_v<Table, ProjectionTable> ||
-    std::is_same_v<Table, NcclTable> || std::is_same_v<Table, BackwardTable>;
-
-/// Appends the tables of a trace, in the order in which `forEachTable` visits them.
-class TablesAppender {
-  public:
-    TablesAppender(const Trace& from, const PartRows& rows, const ClockMap& clock)
-        : rows_(rows), clock_(clock) {
-        forEachTable(from, tables_);
-    }
-    template <class Table>
-    void operator()(Table& to) {
-        const Table& from = *static_cast<const Table*>(tables_.places[place_++]);
-        if constexpr (!isMadeAnew<Table>) {
-            isRoom_ = isRoom_ && from.size() < EventRef::maximumRow - to.size();
-            if (!isRoom_) return;
-            Appender<Table> append(to, from, rows_, clock_);
-            forEachField(to, append);
-        }
-    }
-    /// Whether all tables are as long as tables may be.
-    bool isRoom() const { return isRoom_; }
-
-  private:
-    const PartRows& rows_;
-    const ClockMap& clock_;
-    Places tables_;
-    size_t place_ = 0;
-    bool isRoom_ = true;
-};
 
 /// Without what is found again of the whole: the work on GPUs and who waited for whom.
 NcclFacts told(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {
@@ -174,7 +29,8 @@ NcclFacts told(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {
     return facts;
 }
 
-CounterSeries moved(const CounterSeries& from, const PartRows& rows, const ClockMap& clock,
+/// `limits`: what of it is taken, if not all; a value that holds when they begin begins with them.
+CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartTimes& times,
                     LargeMemory* memory) {
     CounterSeries to;
     to.name = from.name;
@@ -191,10 +47,16 @@ CounterSeries moved(const CounterSeries& from, const PartRows& rows, const Clock
     LargeVector<int64_t> timesNs(memory);
     LargeVector<double> values(memory);
     for (uint32_t sample = 0; sample < from.size(); ++sample) {
-        timesNs.push_back(clock.at(from.timeNs(sample)));
+        if (times.limits) {
+            const TimeRange held{times.clock.at(from.rangeOf(sample).startNs),
+                                 times.clock.at(from.rangeOf(sample).endNs)};
+            if (held.startNs >= times.limits->endNs || held.endNs <= times.limits->startNs)
+                continue;
+        }
+        timesNs.push_back(times.at(from.timeNs(sample)));
         values.push_back(from.value(sample));
     }
-    to.set(timesNs, values, clock.at(from.endNs()));
+    if (!timesNs.empty()) to.set(timesNs, values, times.at(from.endNs()));
     return to;
 }
 
@@ -214,6 +76,31 @@ void describeProcess(Process& to, const Process& from, const ClockMap& clock) {
     for (Gap& gap : to.gaps) gap.range = clock.at(gap.range);
 }
 
+/// Leaves of what is said of a process what is said of the window that is taken of it.
+void cutProcess(Process& process, TimeRange whole, TimeRange window) {
+    if (window.startNs <= whole.startNs && window.endNs >= process.range.endNs) return;
+    if (process.range.endNs > window.endNs) {
+        process.range.endNs = window.endNs;
+        process.endedAbnormally = false;  // not in what is taken
+    }
+    if (!process.hasWindows) process.windows = {window};
+    process.hasWindows = true;
+    for (TimeRange& each : process.windows) each = each.intersected(window);
+    std::erase_if(process.windows, [](const TimeRange& each) { return each.isEmpty(); });
+    std::erase_if(process.gaps, [window](const Gap& gap) { return !gap.range.overlaps(window); });
+}
+
+/// What of each process of the part is taken: the windows that the builder knows of it.
+std::vector<TimeRange> windowsOf(const Trace& part, const PartPlacement& placement,
+                                 std::span<const Process> known) {
+    std::vector<TimeRange> windows(part.processes.size());
+    for (size_t index = 0; index < windows.size(); ++index)
+        for (const Process& process : known)
+            if (process.globalPid == placement.globalPids[index] && !process.windows.empty())
+                windows[index] = process.windows.front();
+    return windows;
+}
+
 }  // namespace
 
 bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
@@ -221,6 +108,10 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
     rows.firstStack = trace_->stacks.size();
     rows.firstMemcpy = trace_->memcpys.size();
     rows.firstRange = trace_->nvtx.size();
+    std::vector<TimeRange> windows = windowsOf(part, placement, trace_->processes);
+    std::optional<CutRows> cut;
+    if (std::any_of(windows.begin(), windows.end(), [](TimeRange each) { return !each.isEmpty(); }))
+        cut.emplace(part, placement.clock, windows);
     bool isRoom = true;
     const auto add = [&isRoom](std::vector<uint32_t>& list, uint32_t row) {
         isRoom = isRoom && row != noIndex;
@@ -229,22 +120,35 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
     };
     for (StringIndex text = 0; text < part.strings.size(); ++text)
         rows.strings.push_back(intern(part.strings.at(text)));
-    for (size_t index = 0; index < part.gpus.size(); ++index)
-        if (add(rows.gpus, gpu(placement.gpuIds[index])))
+    for (uint32_t index = 0; index < part.gpus.size(); ++index) {
+        if (cut && !cut->isGpuTaken(index))
+            rows.gpus.push_back(noIndex);
+        else if (add(rows.gpus, gpu(placement.gpuIds[index])))
             describeGpu(trace_->gpus[rows.gpus.back()], part.gpus[index]);
-    for (size_t index = 0; index < part.processes.size(); ++index)
-        if (add(rows.processes, process(placement.globalPids[index])))
-            describeProcess(trace_->processes[rows.processes.back()], part.processes[index],
-                            placement.clock);
+    }
+    for (uint32_t index = 0; index < part.processes.size(); ++index) {
+        if (cut && !cut->isTaken(index)) {
+            rows.processes.push_back(noIndex);
+        } else if (add(rows.processes, process(placement.globalPids[index]))) {
+            Process& there = trace_->processes[rows.processes.back()];
+            describeProcess(there, part.processes[index], placement.clock);
+            if (cut)
+                cutProcess(there, placement.clock.at(part.processes[index].range), windows[index]);
+        }
+    }
     for (const Thread& each : part.threads) {
         const int64_t whose = placement.globalPids[each.process];
-        if (add(rows.threads, thread(processOf(whose) | threadIdOf(each.globalTid))))
+        if (rows.processes[each.process] == noIndex)
+            rows.threads.push_back(noIndex);
+        else if (add(rows.threads, thread(processOf(whose) | threadIdOf(each.globalTid))))
             trace_->threads[rows.threads.back()].name = each.name;
     }
     for (const Stream& each : part.streams) {
         const uint32_t owner = rows.of(RowsOf::Processes, each.process);
         const uint32_t where = rows.of(RowsOf::Gpus, each.gpu);
-        if (add(rows.streams, stream(owner, where, each.contextId, each.streamId)))
+        if (owner == noIndex)
+            rows.streams.push_back(noIndex);
+        else if (add(rows.streams, stream(owner, where, each.contextId, each.streamId)))
             trace_->streams[rows.streams.back()].isNullStream = each.isNullStream;
     }
     if (!isRoom) return false;
@@ -253,27 +157,49 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
             *name = rows.of(RowsOf::Strings, *name);
         rows.launchConfigs.push_back(launchConfig(config));
     }
-    TablesAppender append(part, rows, placement.clock);
+    const CutRows* const cutRows = cut ? &*cut : nullptr;
+    PartTablesAppender append(part, rows, placement.clock, cutRows);
     forEachTable(*trace_, append);
+    if (!append.isRoom()) return false;
+    const auto rangeOf = [&rows](uint32_t row) { return rows.of(RowsOf::Nvtx, row); };
     for (uint32_t row = 0; row < part.nccl.size(); ++row)
-        nccl({EventKind::Nvtx, rows.firstRange + part.nccl.nvtx[row]},
-             {rows.of(RowsOf::Strings, part.nccl.operation[row]), part.nccl.bytes[row],
-              part.nccl.communicator[row], told(part.nccl.facts[row], rows, placement.clock)});
-    for (uint32_t row = 0; row < part.backwards.size(); ++row)
-        backward({EventKind::Nvtx, rows.firstRange + part.backwards.forward[row]},
-                 {EventKind::Nvtx, rows.firstRange + part.backwards.backward[row]});
+        if (const uint32_t range = rangeOf(part.nccl.nvtx[row]); range != noIndex)
+            nccl({EventKind::Nvtx, range},
+                 {rows.of(RowsOf::Strings, part.nccl.operation[row]), part.nccl.bytes[row],
+                  part.nccl.communicator[row], told(part.nccl.facts[row], rows, placement.clock)});
+    for (uint32_t row = 0; row < part.backwards.size(); ++row) {
+        const uint32_t before = rangeOf(part.backwards.forward[row]);
+        const uint32_t after = rangeOf(part.backwards.backward[row]);
+        if (before != noIndex && after != noIndex)
+            backward({EventKind::Nvtx, before}, {EventKind::Nvtx, after});
+    }
     // Each wait gets a number, by which it finds its record again.
     const StreamWaitTable& waits = part.streamWaits;
+    const auto isCallTaken = [&](uint32_t stream, uint32_t correlation) {
+        return !cut || cut->isCallTaken(part.streams[stream].process, correlation);
+    };
     for (uint32_t row = 0; row < waits.size(); ++row) {
         const uint32_t number = row + 1;
+        if (!isCallTaken(waits.waitingStream[row], waits.waitCorrelation[row]) ||
+            !isCallTaken(waits.recordedStream[row], waits.recordCorrelation[row]))
+            continue;
         eventRecord({rows.of(RowsOf::Streams, waits.recordedStream[row]), number, number,
                      waits.recordCorrelation[row]});
         eventWait({rows.of(RowsOf::Streams, waits.waitingStream[row]), number, number,
                    waits.waitCorrelation[row]});
     }
-    for (const CounterSeries& series : part.counters)
-        if (!series.source.empty()) counter(moved(series, rows, placement.clock, memory()));
-    return append.isRoom();
+    const auto isCounterTaken = [&](const CounterSeries& series) {
+        if (series.process != noIndex) return !cut || cut->isTaken(series.process);
+        return !cut || series.gpu == noIndex || cut->isGpuTaken(series.gpu);
+    };
+    const PartTimes times{placement.clock,
+                          cut ? std::optional(cut->window()) : std::optional<TimeRange>()};
+    for (const CounterSeries& series : part.counters) {
+        if (series.source.empty() || !isCounterTaken(series)) continue;
+        CounterSeries there = moved(series, rows, times, memory());
+        if (!there.isEmpty() || series.isEmpty()) counter(std::move(there));
+    }
+    return true;
 }
 
 }  // namespace lanescope

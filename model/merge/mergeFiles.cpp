@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <system_error>
 #include <utility>
 
+#include "model/compare/storedSummary.h"
 #include "model/export/traceFile.h"
 #include "model/format/Fnv1a.h"
 #include "model/format/orNoMemory.h"
@@ -31,6 +33,29 @@ int lowestRank(const Trace& trace) {
     return lowest;
 }
 
+/// The ranks that a file says it is of, without its events being read; none if it does not say.
+std::set<int> ranksOf(const fs::path& file) {
+    std::set<int> ranks;
+    if (const auto summary = compare::readRunSummary(file))
+        for (const compare::WorkerSummary& worker : summary->workers)
+            if (worker.rank) ranks.insert(*worker.rank);
+    return ranks;
+}
+
+/// The files in which something of the cut may be.
+std::vector<fs::path> filesOf(std::span<const fs::path> files, const TraceCut& cut) {
+    std::vector<fs::path> wanted;
+    for (const fs::path& file : files) {
+        const std::set<int> ranks = cut.ranks.empty() ? std::set<int>() : ranksOf(file);
+        if (ranks.empty() || std::any_of(ranks.begin(), ranks.end(), [&cut](int rank) {
+                return std::binary_search(cut.ranks.begin(), cut.ranks.end(), rank);
+            }))
+            wanted.push_back(file);
+    }
+    // Of none that is asked for: then they say which ranks there are.
+    return wanted.empty() ? std::vector<fs::path>(files.begin(), files.end()) : wanted;
+}
+
 Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files,
                                       const LoadProgress& progress) {
     std::vector<TracePtr> traces;
@@ -50,13 +75,13 @@ Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files,
 
 Result<std::vector<HealthNote>> merge(std::span<const fs::path> files, const fs::path& output,
                                       const MergeOptions& options, const LoadProgress& progress) {
-    if (files.size() < 2)
+    if (files.size() < (options.cut.isWhole() ? 2 : 1))
         return fail("Merging takes two traces or more, and there {}.",
                     files.empty() ? "is none" : "is only " + files.front().string());
     std::error_code error;
     if (fs::exists(output, error))
         return fail("{} exists: choose another name, or remove it.", output.string());
-    Result<std::vector<TracePtr>> traces = openAll(files, progress);
+    Result<std::vector<TracePtr>> traces = openAll(filesOf(files, options.cut), progress);
     if (!traces) return fail(traces.error());
     const auto isWanted = [&progress](double fraction, std::string_view what) {
         return !progress || progress(fraction, what);
@@ -97,8 +122,8 @@ void removeOld(const fs::path& folder, const fs::path& newest) {
 }
 
 /// What the merged trace of these files is called on a screen: "ranks, 8 traces.sqlite".
-std::string nameOfMerge(std::span<const fs::path> files) {
-    constexpr size_t longest = 150;
+std::string nameOfMerge(std::span<const fs::path> files, const TraceCut& cut) {
+    constexpr size_t longest = 150, mostSaid = 60;
     const fs::path folder = files.front().parent_path();
     const bool areOfOneFolder = std::all_of(files.begin(), files.end(), [&](const fs::path& file) {
         return file.parent_path() == folder;
@@ -106,6 +131,10 @@ std::string nameOfMerge(std::span<const fs::path> files) {
     std::string name = areOfOneFolder ? folder.filename().string() : std::string();
     if (name.empty() || name == "." || name == "..") name = files.front().stem().string();
     if (name.size() > longest) name = "merged";
+    if (!cut.isWhole()) {
+        const std::string what = describe(cut);
+        return fmt::format("{}, {}.sqlite", name, what.size() > mostSaid ? "some ranks" : what);
+    }
     return fmt::format("{}, {} traces.sqlite", name, files.size());
 }
 
@@ -131,7 +160,8 @@ std::optional<fs::path> keptMerge(std::span<const fs::path> files, const MergeOp
             hash.add(static_cast<uint64_t>(part));
     }
     hash.add(static_cast<uint64_t>(options.method ? static_cast<int>(*options.method) + 1 : 0));
-    return *folder / fmt::format("{:016x}", hash.value()) / nameOfMerge(files);
+    if (!options.cut.isWhole()) hash.add(describe(options.cut));
+    return *folder / fmt::format("{:016x}", hash.value()) / nameOfMerge(files, options.cut);
 }
 
 Result<fs::path> openableMerge(std::span<const fs::path> files, const MergeOptions& options,

@@ -12,8 +12,10 @@
 namespace lanescope {
 
 /// Writes what several trace files hold, of any format, as one of our own (`mergeTraces`,
-/// `writeTraceFile`); those of lower ranks first. The notes of the whole are the answer. Errors:
-/// fewer than two files, one that cannot be read, those of the two above, cancelled. Blocks.
+/// `writeTraceFile`); those of lower ranks first. Of a cut, files that are of other ranks are not
+/// read. The notes of the whole are the answer. Errors:
+/// fewer than two files, unless it is to cut one, one that cannot be read, those of the two above,
+/// cancelled. Blocks.
 Result<std::vector<HealthNote>> mergeFiles(std::span<const std::filesystem::path> files,
                                            const std::filesystem::path& output,
                                            const MergeOptions& options = {},

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "model/build/noteWhatIsMissing.h"
-#include "model/format/rankInName.h"
 #include "model/merge/alignClocks.h"
 #include "model/merge/fileNotes.h"
 #include "model/merge/joinInspector.h"
@@ -31,14 +30,22 @@ class Descriptions {
   public:
     /// `names` are those of the files whose notes do not say yet which file they are of.
     Descriptions(std::span<const TracePtr> traces, const PlacedParts& placed,
-                 const AlignedClocks& clocks, const FileNames& names, TraceBuilder& builder)
-        : traces_(traces), placed_(placed), clocks_(clocks), names_(names), builder_(builder) {}
+                 const AlignedClocks& clocks, const FileNames& names, const TraceCut& cut,
+                 TraceBuilder& builder)
+        : traces_(traces),
+          placed_(placed),
+          clocks_(clocks),
+          names_(names),
+          cut_(cut),
+          builder_(builder) {}
 
-    void write(const std::vector<PartPlacement>& placements) {
+    /// `isTaken`: whether the whole has anything of each trace.
+    void write(const std::vector<PartPlacement>& placements, const std::vector<bool>& isTaken) {
         describeRun();
         for (size_t index = 0; index < traces_.size(); ++index)
-            takeFrom(*traces_[index], placements[index],
-                     clocks_.clocks[placed_.parts[index].clock]);
+            if (isTaken[index])
+                takeFrom(*traces_[index], placements[index],
+                         clocks_.clocks[placed_.parts[index].clock]);
         for (const auto& [name, count] : counts_) builder_.count(name, count.first, count.second);
         noteClocks();
     }
@@ -68,7 +75,8 @@ class Descriptions {
         TraceDescription& whole = builder_.description();
         const auto gpuId = [&](int64_t id) {
             for (size_t gpu = 0; gpu < part.gpus.size(); ++gpu)
-                if (part.gpus[gpu].id == id) return placement.gpuIds[gpu];
+                if (part.gpus[gpu].id == id && hasGpu(placement.gpuIds[gpu]))
+                    return placement.gpuIds[gpu];
             return noGpuId;
         };
         for (GpuFacts facts : part.gpuFacts) {
@@ -85,9 +93,22 @@ class Descriptions {
             untimed += count.untimed;
         }
         for (HealthNote note : part.health) takeNote(std::move(note), part, placement);
-        for (size_t index = 0; index < part.processes.size(); ++index)
-            describeProcess(builder_.processes()[builder_.process(placement.globalPids[index])],
-                            part, clock);
+        for (const int64_t globalPid : placement.globalPids)
+            if (Process* const process = processOf(globalPid))
+                describeProcess(*process, part, clock);
+    }
+
+    // Of a trace that is cut some GPUs and processes are not there.
+    bool hasGpu(int64_t id) const {
+        const auto& gpus = builder_.trace().gpus;
+        return std::any_of(gpus.begin(), gpus.end(), [id](const Gpu& gpu) { return gpu.id == id; });
+    }
+    Process* processOf(int64_t globalPid) {
+        const std::span<Process> all = builder_.processes();
+        const auto found = std::find_if(all.begin(), all.end(), [globalPid](const Process& each) {
+            return each.globalPid == globalPid;
+        });
+        return found == all.end() ? nullptr : &*found;
     }
 
     template <class GpuId>
@@ -123,12 +144,13 @@ class Descriptions {
     }
 
     void describeProcess(Process& process, const Trace& part, const AlignedClocks::Clock& clock) {
-        if (!process.rank && part.processes.size() == 1) process.rank = rankInName(part.title);
+        if (part.processes.size() == 1) process.rank = rankOf(part, part.processes.front());
         if (process.facts->host.empty()) process.facts.edit().host = part.facts.host;
         const auto say = [&process](const char* name, std::string value) {
             process.facts.edit().others.push_back({name, std::move(value)});
         };
         say("file", part.title);
+        if (!cut_.isWhole()) say("cut", describe(cut_));
         say("clock.method", std::string(identifier(clock.method)));
         if (clock.errorNs < 0) return;
         say("clock.offsetNs", fmt::format("{}", clock.map.offsetNs));
@@ -191,6 +213,7 @@ class Descriptions {
     const PlacedParts& placed_;
     const AlignedClocks& clocks_;
     const FileNames& names_;
+    const TraceCut& cut_;
     TraceBuilder& builder_;
     std::map<std::string, std::pair<int64_t, int64_t>> counts_;
 };
@@ -239,8 +262,14 @@ Result<TraceBuilder> mergeTraces(std::span<const TracePtr> all, const MergeOptio
     if (!clocks) return fail(clocks.error());
     const std::vector<PartPlacement> placements = placementsOf(traces, *placed, *clocks);
     TraceBuilder builder(std::make_shared<LargeMemory>());
+    std::vector<bool> isTaken(traces.size(), true);
+    if (!options.cut.isWhole()) {
+        auto taken = cutParts(traces, placements, options.cut, builder);
+        if (!taken) return fail(taken.error());
+        isTaken = std::move(*taken);
+    }
     for (size_t index = 0; index < traces.size(); ++index)
-        if (!builder.addTrace(*traces[index], placements[index]))
+        if (isTaken[index] && !builder.addTrace(*traces[index], placements[index]))
             return fail(
                 "With {} the merged trace would be larger than a trace can be: merge fewer.",
                 traces[index]->path.string());
@@ -250,7 +279,7 @@ Result<TraceBuilder> mergeTraces(std::span<const TracePtr> all, const MergeOptio
     const std::vector<std::string> ofAll = shortNames(all);
     for (size_t index = 0; index < all.size() && all.size() > 1; ++index)
         names.emplace(all[index].get(), ofAll[index]);
-    Descriptions(traces, *placed, *clocks, names, builder).write(placements);
+    Descriptions(traces, *placed, *clocks, names, options.cut, builder).write(placements, isTaken);
     if (!builder.finish(options.threads, stop)) return fail("Merging was cancelled.");
     return builder;
 }

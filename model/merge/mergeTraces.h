@@ -9,6 +9,7 @@
 
 #include "model/build/TraceBuilder.h"
 #include "model/format/Result.h"
+#include "model/merge/TraceCut.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -27,6 +28,8 @@ struct MergeOptions {
     /// Without one: nothing where all are of one host; else collectives, steps, the time of day,
     /// the first of them by which each clock can be found.
     std::optional<ClockMethod> method;
+    TraceCut cut =
+        {};  ///< Clocks are brought together by all that the traces have, also by the rest.
     unsigned threads = 1;
 };
 
@@ -35,9 +38,9 @@ struct MergeOptions {
 /// first. Logs of NCCL Inspector become a part of the traces of their processes (`joinInspector`).
 /// How clocks were brought together, and how well that is known, its health says, and the
 /// properties of each process: `clock.method`, `clock.offsetNs`, `clock.driftPpm`, `clock.errorNs`.
-/// Fails if the method asked for finds nothing, the files were recorded days apart, or the whole
-/// is larger than a trace can be. False of `stop` as `TraceBuilder::finish`. The builder is
-/// finished. O(n log n).
+/// Fails if the method asked for finds nothing, the files were recorded days apart, nothing is of
+/// the cut, or the whole is larger than a trace can be. False of `stop` as `TraceBuilder::finish`.
+/// The builder is finished. O(n log n).
 Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOptions& options = {},
                                  const std::stop_token& stop = {});
 

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
+#include <QtTest>
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "model/export/traceFile.h"
+#include "model/load/loadTrace.h"
+#include "model/merge/mergeFiles.h"
+#include "model/steps/StepSelection.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+
+using namespace lanescope;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t us = 1'000, ms = 1'000'000;
+
+TracePtr cutOf(const std::vector<TracePtr>& traces, const TraceCut& cut) {
+    MergeOptions options;
+    options.cut = cut;
+    Result<TraceBuilder> builder = mergeTraces(traces, options);
+    if (!builder) qFatal("%s", builder.error().sentence.c_str());
+    return builder->take();
+}
+
+std::string errorOf(const std::vector<TracePtr>& traces, const TraceCut& cut) {
+    MergeOptions options;
+    options.cut = cut;
+    const Result<TraceBuilder> builder = mergeTraces(traces, options);
+    return builder ? std::string() : builder.error().sentence;
+}
+
+std::set<std::string> rangesOf(const Trace& trace) {
+    std::set<std::string> names;
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
+        names.emplace(trace.strings.at(trace.nvtx.text[row]));
+    return names;
+}
+
+/// The steps of a process as its GPU sees them, and on its CPU.
+TimeRange spanOf(const Trace& trace, int rank, StepRange steps) {
+    StepSelection selection;
+    selection.keepsWarmUp = true;
+    TimeRange span{greatestTimeNs, -greatestTimeNs};
+    const RunSteps found = *findSteps(trace, selection);
+    for (const WorkerSteps& worker : found.workers)
+        if (trace.processes[worker.process].rank == rank)
+            for (const StepSpan& step : worker.steps)
+                if (step.number >= steps.first && step.number <= steps.last)
+                    for (const TimeRange each : {step.range, step.onCpu, step.launches})
+                        if (!each.isEmpty()) span = span.united(each);
+    return span;
+}
+
+/// A rank that marks steps of 10 ms, has a kernel in each, allocates and frees, and a range around.
+TracePtr rankOfSteps(int rank, int steps) {
+    SimulatedTrace sim;
+    sim.processes()[0].rank = rank;
+    const uint32_t thread = sim.defaultThread(), stream = sim.defaultStream();
+    sim.addNvtx(thread, "epoch", 0, 10 * ms * steps);
+    sim.addAllocation(0, 0, MemoryKind::Device, 0x1000, 1 << 20, ms);  // stays
+    sim.addAllocation(0, 0, MemoryKind::Device, 0x2000, 1 << 20, ms);  // goes before the cut
+    sim.addFree(0, 0, 0x2000, 2 * ms);
+    sim.addFree(0, 0, 0x1000, 10 * ms * steps - ms);
+    for (int step = 0; step < steps; ++step) {
+        const int64_t atNs = 10 * ms * step;
+        sim.addNvtx(thread, "step " + std::to_string(step), atNs, atNs + 9 * ms);
+        sim.launch(thread, stream, "gemm", atNs + 10 * us, atNs + 20 * us, atNs + 8 * ms);
+    }
+    return sim.finish("rank" + std::to_string(rank) + ".sqlite");
+}
+
+}  // namespace
+
+class tst_TraceCut : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void ranksAndStepsAreThoseAsked();
+    void eventsAreThoseOfAPlainLoop();
+    void aWholeCutIsTheMergedTrace();
+    void whatEnclosesIsCutDownAndWhatWasThereStays();
+    void otherRanksOfOneFileAreGone();
+    void whatIsNotThereIsSaid();
+    void ranksAreReadAndSaid();
+    void oneFileIsCutAndItsOwnersAlone();
+
+  private:
+    TemporaryFolder folder_;
+};
+
+void tst_TraceCut::ranksAndStepsAreThoseAsked() {
+    const std::vector<TracePtr> parts{rankOfSteps(0, 10), rankOfSteps(1, 10), rankOfSteps(2, 10)};
+    const TracePtr cut = cutOf(parts, {{0, 2}, StepRange{3, 4}});
+    QCOMPARE(cut->processes.size(), size_t{2});
+    QCOMPARE(cut->processes[0].rank, std::optional<int>(0));
+    QCOMPARE(cut->processes[1].rank, std::optional<int>(2));
+    // The step behind the last ends it.
+    QCOMPARE(rangesOf(*cut), (std::set<std::string>{"epoch", "step 3", "step 4", "step 5"}));
+    QCOMPARE(cut->kernels.size(), 6u);
+    QCOMPARE(cut->apiCalls.size(), 6u);
+    for (uint32_t row = 0; row < cut->kernels.size(); ++row)
+        QVERIFY(cut->launchingCall({EventKind::Kernel, row}).isValid());
+    QVERIFY(cut->range.startNs >= 30 * ms && cut->range.endNs <= 60 * ms);
+    const RunSteps steps = *findSteps(*cut);
+    QCOMPARE(steps.workers.size(), size_t{2});
+    QCOMPARE(steps.workers[0].steps.front().name, std::string("step 3"));
+    QVERIFY(steps.workers[0].steps.size() >= 2);
+}
+
+void tst_TraceCut::eventsAreThoseOfAPlainLoop() {
+    const TracePtr whole = simulatedTraining({.steps = 9, .gpuCount = 3, .ncclPlugin = true});
+    const StepRange asked{4, 5};
+    const TracePtr cut = cutOf({whole}, {{1}, asked});
+    const TimeRange window = spanOf(*whole, 1, {asked.first, asked.last + 1});
+    std::multiset<std::pair<int64_t, int64_t>> expected, found;
+    std::map<std::string, int> expectedCalls, foundCalls;
+    const auto isOfRank = [&whole](uint32_t process) {
+        return whole->processes[process].rank == 1;
+    };
+    for (uint32_t row = 0; row < whole->kernels.size(); ++row) {
+        const TimeRange times{whole->kernels.startNs[row], whole->kernels.endNs[row]};
+        if (isOfRank(whole->streams[whole->kernels.stream[row]].process) &&
+            times.startNs < window.endNs && times.endNs >= window.startNs)
+            expected.emplace(times.startNs, times.endNs);
+    }
+    for (uint32_t row = 0; row < whole->nccl.size(); ++row) {
+        const uint32_t range = whole->nccl.nvtx[row];
+        if (isOfRank(whole->threads[whole->nvtx.thread[range]].process) &&
+            whole->nvtx.startNs[range] >= window.startNs &&
+            whole->nvtx.endNs[range] <= window.endNs)
+            ++expectedCalls[std::string(whole->strings.at(whole->nccl.operation[row]))];
+    }
+    const int64_t shiftNs = whole->range.startNs < 0 ? whole->range.startNs : 0;
+    for (uint32_t row = 0; row < cut->kernels.size(); ++row)
+        found.emplace(cut->kernels.startNs[row] + shiftNs, cut->kernels.endNs[row] + shiftNs);
+    for (uint32_t row = 0; row < cut->nccl.size(); ++row)
+        ++foundCalls[std::string(cut->strings.at(cut->nccl.operation[row]))];
+    QVERIFY(!expected.empty() && expected.size() < whole->kernels.size() / 3);
+    QCOMPARE(found, expected);
+    QVERIFY(!expectedCalls.empty());
+    QCOMPARE(foundCalls, expectedCalls);
+    for (uint32_t row = 0; row < cut->nccl.size(); ++row)
+        QVERIFY(cut->nccl.facts[row].operationCount > 0);
+}
+
+void tst_TraceCut::aWholeCutIsTheMergedTrace() {
+    const std::vector<TracePtr> parts{rankOfSteps(0, 5), rankOfSteps(1, 5)};
+    const TracePtr whole = cutOf(parts, {}), all = cutOf(parts, {{0, 1}, std::nullopt});
+    QCOMPARE(all->kernels.size(), whole->kernels.size());
+    QCOMPARE(all->nvtx.size(), whole->nvtx.size());
+    QCOMPARE(all->allocations.size(), whole->allocations.size());
+    QCOMPARE(all->range, whole->range);
+    QVERIFY(!all->processes[0].hasWindows);
+}
+
+void tst_TraceCut::whatEnclosesIsCutDownAndWhatWasThereStays() {
+    const TracePtr cut = cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 3}});
+    const TimeRange window = cut->processes[0].windows.front();
+    for (uint32_t row = 0; row < cut->nvtx.size(); ++row)
+        if (cut->strings.at(cut->nvtx.text[row]) == "epoch") {
+            QCOMPARE(cut->nvtx.startNs[row], window.startNs);
+            QCOMPARE(cut->nvtx.endNs[row], window.endNs);
+        }
+    QVERIFY(cut->processes[0].hasWindows);
+    QCOMPARE(cut->allocations.size(), 1u);
+    QCOMPARE(cut->allocations.address[0], uint64_t{0x1000});
+    QCOMPARE(cut->allocations.startNs[0], window.startNs);
+    QVERIFY(cut->processes[0].range.endNs <= window.endNs);
+}
+
+void tst_TraceCut::otherRanksOfOneFileAreGone() {
+    const TracePtr whole = simulatedTraining({.steps = 4, .gpuCount = 3});
+    const TracePtr cut = cutOf({whole}, {{2}, std::nullopt});
+    QCOMPARE(cut->processes.size(), size_t{1});
+    QCOMPARE(cut->gpus.size(), size_t{1});
+    QCOMPARE(cut->gpus[0].id, whole->gpus[2].id);
+    for (const Thread& thread : cut->threads) QCOMPARE(thread.process, 0u);
+}
+
+void tst_TraceCut::whatIsNotThereIsSaid() {
+    const std::vector<TracePtr> parts{rankOfSteps(0, 5), rankOfSteps(1, 5)};
+    QCOMPARE(errorOf(parts, {{1, 7}, std::nullopt}),
+             std::string("Of rank 7 there is no trace; there are those of 0-1."));
+    QCOMPARE(errorOf(parts, {{1}, StepRange{20, 21}}),
+             std::string("No rank has the steps 20 to 21: the most that one has are 5, counted "
+                         "from 0."));
+    SimulatedTrace nameless;
+    nameless.addKernel(nameless.defaultStream(), "gemm", 0, 5);
+    QCOMPARE(errorOf({nameless.finish("x.sqlite")}, {{1}, std::nullopt}),
+             std::string("No trace says which rank it is of, so rank 1 cannot be chosen: leave out "
+                         "--ranks."));
+}
+
+void tst_TraceCut::ranksAreReadAndSaid() {
+    QCOMPARE(*parseRanks("517,0,16-18,17"), (std::vector<int>{0, 16, 17, 18, 517}));
+    for (const char* wrong : {"", "a", "1,", "3-1", "-1", "0-99999", "99999999999", "1;2"})
+        QVERIFY2(!parseRanks(wrong), wrong);
+    QCOMPARE(describe({{0, 16, 17, 18, 517}, StepRange{120, 124}}),
+             std::string("ranks 0, 16-18, 517, steps 120-124"));
+    QCOMPARE(describe({{3}, std::nullopt}), std::string("rank 3"));
+    QCOMPARE(describe({{}, StepRange{7, 7}}), std::string("step 7"));
+}
+
+void tst_TraceCut::oneFileIsCutAndItsOwnersAlone() {
+    const fs::path file = folder_ / "whole.sqlite", cut = folder_ / "cut.sqlite";
+    QVERIFY(writeTraceFile(*simulatedTraining({.steps = 4, .gpuCount = 2}), file));
+    MergeOptions options;
+    options.cut = {{1}, StepRange{2, 2}};
+    const std::vector<fs::path> files{file};
+    const auto notes = mergeFiles(files, cut, options);
+    QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
+    struct stat facts {};
+    QCOMPARE(::stat(cut.c_str(), &facts), 0);
+    QCOMPARE(facts.st_mode & 0777u, 0600u);
+    const Result<TracePtr> trace = loadTrace(cut);
+    QVERIFY(trace);
+    QCOMPARE((*trace)->processes.size(), size_t{1});
+    QCOMPARE((*trace)->processes[0].rank, std::optional<int>(1));
+    // Two cuts of the same files are kept beside each other.
+    qputenv("XDG_CACHE_HOME", (folder_ / "cache").c_str());
+    const auto first = openableMerge(files, options);
+    options.cut.steps = StepRange{1, 1};
+    const auto second = openableMerge(files, options);
+    QVERIFY(first && second);
+    QVERIFY(*first != *second);
+    QCOMPARE(second->filename().string().substr(second->filename().string().find(',')),
+             std::string(", rank 1, step 1.sqlite"));
+}
+
+LANESCOPE_TEST(tst_TraceCut, NoApplication)
+#include "tst_TraceCut.moc"
