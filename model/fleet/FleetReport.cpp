@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/fleet/FleetReport.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <system_error>
+#include <tuple>
+
+#include "model/values/formatValue.h"
+
+namespace lanescope::fleet {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+constexpr size_t mostSampled = 1 << 18;
+
+/// Some of the values that are known, evenly chosen, sorted.
+std::vector<float> sampleOf(const FleetReport& report, Measure measure, bool isSigned) {
+    const size_t cells = report.ranks.size() * report.steps.size();
+    const size_t every = cells / mostSampled + 1;
+    std::vector<float> values;
+    for (size_t cell = 0; cell < cells; cell += every) {
+        const float value =
+            report.valueOf(measure, cell / report.steps.size(), cell % report.steps.size());
+        if (!std::isnan(value)) values.push_back(isSigned ? std::abs(value) : value);
+    }
+    std::sort(values.begin(), values.end());
+    return values;
+}
+
+float quantile(const std::vector<float>& sorted, double share) {
+    return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+/// Whether a name leads to a file of a folder or below it, and nowhere else.
+bool isBelow(const fs::path& name) {
+    if (name.empty() || name.is_absolute()) return false;
+    return std::none_of(name.begin(), name.end(),
+                        [](const fs::path& part) { return part == ".." || part.empty(); });
+}
+
+std::optional<fs::path> existing(const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) ? std::optional(path) : std::nullopt;
+}
+
+/// Also packed, and without the folders that were there where it was recorded.
+std::optional<fs::path> findTrace(const fs::path& folder, const fs::path& name) {
+    if (folder.empty()) return std::nullopt;
+    for (const fs::path& each : {folder / name, folder / name.filename()}) {
+        if (auto found = existing(each)) return found;
+        if (auto found = existing(each.string() + ".gz")) return found;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string name(Measure measure) {
+    switch (measure) {
+        case Measure::Late:
+            return "own time against its role";
+        case Measure::OwnTime:
+            return "own time";
+        case Measure::Waiting:
+            return "waiting and communication";
+        case Measure::Time:
+            return "time of the step";
+        case Measure::Compute:
+            return "kernels";
+        case Measure::Copies:
+            return "copies that nothing hides";
+        case Measure::Loading:
+            return "waiting for the next batch";
+        case Measure::Launching:
+            break;
+    }
+    return "GPU idle for its CPU";
+}
+
+float FleetReport::valueOf(Measure measure, size_t row, size_t column) const {
+    const size_t cell = row * steps.size() + column;
+    switch (measure) {
+        case Measure::Late:
+            return against_[cell];
+        case Measure::OwnTime:
+            return wall_[cell] - communication_[cell];
+        case Measure::Waiting:
+            return communication_[cell];
+        case Measure::Time:
+            return wall_[cell];
+        case Measure::Compute:
+            return compute_[cell];
+        case Measure::Copies:
+            return copies_[cell];
+        case Measure::Loading:
+            return loading_[cell];
+        case Measure::Launching:
+            break;
+    }
+    const float rest =
+        wall_[cell] - communication_[cell] - compute_[cell] - copies_[cell] - loading_[cell];
+    return std::isnan(rest) ? rest : std::max(rest, 0.0F);
+}
+
+float FleetReport::lateNs(size_t row, size_t column) const {
+    const float against = valueOf(Measure::Late, row, column);
+    return against <= -1 ? unknown
+                         : valueOf(Measure::OwnTime, row, column) * against / (1 + against);
+}
+
+std::optional<size_t> FleetReport::rowOf(int64_t rank) const {
+    const auto found =
+        std::lower_bound(ranks.begin(), ranks.end(), rank,
+                         [](const ReportRank& each, int64_t number) { return each.rank < number; });
+    if (found == ranks.end() || found->rank != rank) return std::nullopt;
+    return static_cast<size_t>(found - ranks.begin());
+}
+
+std::pair<size_t, size_t> FleetReport::columnsOf(StepRange range) const {
+    const auto first = std::lower_bound(steps.begin(), steps.end(), range.first);
+    const auto end = std::upper_bound(first, steps.end(), range.last);
+    return {static_cast<size_t>(first - steps.begin()), static_cast<size_t>(end - steps.begin())};
+}
+
+float MapScale::shareOf(float value) const {
+    if (std::isnan(value)) return value;
+    if (high <= low) return 0;
+    if (low < 0) return std::clamp(value / static_cast<float>(high), -1.0F, 1.0F);
+    return std::clamp(static_cast<float>((value - low) / (high - low)), 0.0F, 1.0F);
+}
+
+MapScale scaleOf(const FleetReport& report, Measure measure) {
+    constexpr double strongestFrom = 0.995, spreads = 8, least = 0.02, most = 0.25;
+    const bool isSigned = measure == Measure::Late;
+    const std::vector<float> values = sampleOf(report, measure, isSigned);
+    if (values.empty()) return {};
+    if (isSigned) {
+        // From a median absolute deviation to a standard deviation.
+        const double spread = 1.4826 * quantile(values, 0.5);
+        const double full = std::clamp(spreads * spread, least, most);
+        return {-full, full};
+    }
+    MapScale scale{quantile(values, 0.005), quantile(values, strongestFrom)};
+    if (scale.high <= scale.low) scale = {values.front(), values.back()};
+    return scale;
+}
+
+OrderedRows ordered(const FleetReport& report, RowOrder order) {
+    OrderedRows made;
+    made.rows.resize(report.ranks.size());
+    std::iota(made.rows.begin(), made.rows.end(), 0U);
+    if (order == RowOrder::Rank) return made;
+    const auto of = [&report](uint32_t row) -> const ReportRank& { return report.ranks[row]; };
+    const auto label = [&](uint32_t row) -> const std::string& {
+        return order == RowOrder::Machine ? of(row).machine : of(row).role;
+    };
+    std::stable_sort(made.rows.begin(), made.rows.end(), [&](uint32_t a, uint32_t b) {
+        if (order == RowOrder::Lost) return of(a).lostNs > of(b).lostNs;
+        return label(a) < label(b);
+    });
+    for (size_t place = 0; order != RowOrder::Lost && place < made.rows.size(); ++place) {
+        const std::string& text = label(made.rows[place]);
+        if (made.groups.empty() || made.groups.back().label != text)
+            made.groups.push_back({text, place, 0});
+        ++made.groups.back().count;
+    }
+    return made;
+}
+
+TellingPart tellingPart(const ReportFinding& finding) {
+    TellingPart part{finding.shownRanks.empty() ? finding.ranks : finding.shownRanks,
+                     finding.steps};
+    if (part.ranks.size() > mostShown) part.ranks.resize(mostShown);
+    if (part.steps && part.steps->last - part.steps->first >= mostShownSteps)
+        part.steps->last = part.steps->first + mostShownSteps - 1;
+    return part;
+}
+
+std::optional<TellingPart> tellingPart(const FleetReport& report) {
+    for (const ReportFinding& finding : report.findings)
+        if (const TellingPart part = tellingPart(finding);
+            std::any_of(part.ranks.begin(), part.ranks.end(),
+                        [&](int64_t rank) { return report.rowOf(rank).has_value(); }))
+            return part;
+    return std::nullopt;
+}
+
+Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vector<size_t>& rows,
+                                       const fs::path& chosen) {
+    std::vector<fs::path> files;
+    for (const size_t row : rows) {
+        const ReportRank& rank = report.ranks[row];
+        const fs::path name = rank.trace;
+        if (!isBelow(name))
+            return fail("{} names no trace of rank {} that lies in its folder or below.",
+                        report.path.filename().string(), rank.rank);
+        std::vector<fs::path> folders{chosen};
+        if (chosen.empty()) folders = {report.folder, fs::absolute(report.path).parent_path()};
+        std::optional<fs::path> found;
+        for (const fs::path& folder : folders)
+            if (!found) found = findTrace(folder, name);
+        if (!found)
+            return fail(
+                "{}, the trace of rank {}, is not in {}: choose the folder that the traces lie in, "
+                "or cut it out where they lie.",
+                rank.trace, rank.rank,
+                folders.front().empty() ? folders.back().string() : folders.front().string());
+        if (std::find(files.begin(), files.end(), *found) == files.end()) files.push_back(*found);
+    }
+    return files;
+}
+
+}  // namespace lanescope::fleet

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/format/Result.h"
+#include "model/format/parseStepRange.h"
+
+namespace lanescope::fleet {
+
+/// What a map of ranks and steps tells.
+enum class Measure : uint8_t {
+    Late,       ///< What a rank does itself, more than the median of its role, as a share of that.
+    OwnTime,    ///< Without waiting for others and moving data with them; nanoseconds, as the rest.
+    Waiting,    ///< The rest: waiting for others, and moving data with them.
+    Time,       ///< The whole step.
+    Compute,    ///< Of its own time: kernels and memsets.
+    Copies,     ///< Copies that nothing hides.
+    Loading,    ///< Waiting for the next batch.
+    Launching,  ///< The GPU idles for its CPU.
+};
+inline constexpr size_t measureCount = 8;
+/// "own time", "waiting for other ranks".
+std::string name(Measure measure);
+
+/// A rank of a job, as a report of `lanescope fleet` has it.
+struct ReportRank {
+    int64_t rank = 0;
+    std::string machine, role, gpuName;
+    std::string trace;  ///< Name of its trace, in the folder of the report or below; may be empty.
+    std::optional<int64_t> localRank, gpu;
+    bool endedAbnormally = false;
+    /// How much longer it took itself than the median of its role, over all steps.
+    double lostNs = 0;
+};
+
+/// Something that costs time or should not be.
+struct ReportFinding {
+    std::string kind, what, sentence, command;
+    std::vector<int64_t> ranks;
+    std::vector<int64_t> shownRanks;  ///< Ranks that show it beside each other, its own among them.
+    std::optional<StepRange> steps;   ///< That show it most.
+    int64_t lostNs = 0;               ///< 0 if nobody can say.
+};
+
+/// A report of `lanescope fleet`, read as a file that nobody vouches for: texts are cut and of one
+/// line, numbers that make no sense are not there. Immutable; any thread.
+class FleetReport {
+  public:
+    std::filesystem::path path;
+    std::string folder;             ///< Where the summaries of the ranks lay; may be empty.
+    std::vector<ReportRank> ranks;  ///< By number; their places are the rows of cells.
+    std::vector<int64_t> steps;     ///< Numbers, ascending; their places are the columns of cells.
+    std::vector<ReportFinding> findings;  ///< Worst first.
+    std::vector<std::string> notes;       ///< What else there is to say, and what was left out.
+
+    /// Not a number where nothing is known. O(1).
+    float valueOf(Measure measure, size_t row, size_t column) const;
+    /// How much longer the rank took itself in the step than the median of its role, ns.
+    float lateNs(size_t row, size_t column) const;
+    /// The row of a rank; nothing if it is not there. O(log n).
+    std::optional<size_t> rowOf(int64_t rank) const;
+    /// The columns of steps, first and one past the last; both equal if there are none. O(log n).
+    std::pair<size_t, size_t> columnsOf(StepRange steps) const;
+    /// The median step over all ranks, ns; 0 without any.
+    double usualStepNs() const { return usualStepNs_; }
+
+  private:
+    friend class ReportReader;
+    // Of each rank all steps after each other.
+    std::vector<float> wall_, communication_, compute_, copies_, loading_, against_;
+    double usualStepNs_ = 0;
+};
+using FleetReportPtr = std::shared_ptr<const FleetReport>;
+
+/// What the colours of a map mean: from `low`, faintest, to `high`, strongest. Of `Late` from as
+/// much less to as much more.
+struct MapScale {
+    double low = 0, high = 0;
+    /// In [0, 1], of `Late` in [-1, 1]; not a number where the value is none.
+    float shareOf(float value) const;
+};
+/// Such that what ranks differ by anyhow stays faint and what stands out does not. O(cells).
+MapScale scaleOf(const FleetReport& report, Measure measure);
+
+/// In which order ranks stand in a map.
+enum class RowOrder : uint8_t { Machine, Role, Lost, Rank };
+/// Rows that stand beside each other for one reason.
+struct RowGroup {
+    std::string label;
+    size_t first = 0, count = 0;  ///< Places in the order.
+};
+struct OrderedRows {
+    std::vector<uint32_t> rows;
+    std::vector<RowGroup> groups;  ///< None where there is nothing to tell of neighbours.
+};
+/// O(n log n).
+OrderedRows ordered(const FleetReport& report, RowOrder order);
+
+/// Ranks and steps to open, chosen by the findings: those that show the first of them that has any
+/// beside each other. Nothing without one.
+struct TellingPart {
+    std::vector<int64_t> ranks;
+    std::optional<StepRange> steps;
+};
+/// At most `mostShown` ranks and `mostShownSteps` steps.
+TellingPart tellingPart(const ReportFinding& finding);
+std::optional<TellingPart> tellingPart(const FleetReport& report);
+inline constexpr size_t mostShown = 8;
+inline constexpr int64_t mostShownSteps = 8;
+
+/// The trace files of these rows, each once: in `chosen` if it is not empty, else where the report
+/// says, else beside the report. A report may name files of its folder alone. Fails with the first
+/// that is not there. Looks at names of files only.
+Result<std::vector<std::filesystem::path>> tracesOf(const FleetReport& report,
+                                                    const std::vector<size_t>& rows,
+                                                    const std::filesystem::path& chosen = {});
+
+}  // namespace lanescope::fleet

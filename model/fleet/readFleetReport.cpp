@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/fleet/readFleetReport.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+
+#include "model/format/Sqlite.h"
+#include "model/format/TimeRange.h"
+#include "model/format/checkSqliteHeader.h"
+#include "model/format/orNoMemory.h"
+#include "model/values/formatValue.h"
+
+namespace lanescope::fleet {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int64_t applicationId = 0x4c4e5346;  // "LNSF"
+constexpr size_t mostRanks = 1 << 17, mostSteps = 1 << 20, mostLines = 1000, mostText = 4096;
+constexpr int64_t rowsBetweenLooks = 1 << 16;
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+
+std::string textOf(const Statement& row, int column) {
+    const CellView cell = row.cell(column);
+    if (cell.type != CellType::Text) return {};
+    return printable(cell.text.substr(0, mostText));
+}
+
+std::optional<int64_t> integerOf(const Statement& row, int column) {
+    const CellView cell = row.cell(column);
+    if (cell.type != CellType::Integer) return std::nullopt;
+    return cell.bits;
+}
+
+/// "16,17,3": those that are numbers, at most so many.
+std::vector<int64_t> numbersOf(std::string_view text) {
+    std::vector<int64_t> numbers;
+    while (!text.empty() && numbers.size() < mostRanks) {
+        const size_t comma = std::min(text.find(','), text.size());
+        int64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + comma, number);
+        if (error == std::errc() && end == text.data() + comma && number >= 0)
+            numbers.push_back(number);
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return numbers;
+}
+
+}  // namespace
+
+/// Reads the tables of one report.
+class ReportReader {
+  public:
+    ReportReader(Database database, const fs::path& path, const LoadProgress& progress)
+        : database_(std::move(database)), progress_(progress) {
+        report_->path = path;
+    }
+
+    Result<FleetReportPtr> read() {
+        for (const auto step :
+             {&ReportReader::check, &ReportReader::readRanks, &ReportReader::readNumbers,
+              &ReportReader::readCells, &ReportReader::readFindings, &ReportReader::readNotes})
+            if (Result<void> done = (this->*step)(); !done) return fail(done.error());
+        if (const auto trouble = database_.trouble()) return fail(*trouble);
+        sum();
+        if (skipped_ > 0)
+            report_->notes.push_back(fmt::format("{} values of {} cannot be and are left out.",
+                                                 formatCount(static_cast<int64_t>(skipped_)),
+                                                 report_->path.filename().string()));
+        return FleetReportPtr(std::move(report_));
+    }
+
+  private:
+    std::string shown() const { return report_->path.string(); }
+
+    Result<void> check() {
+        if (database_.pragma("application_id") != applicationId)
+            return fail("{} is no report of lanescope fleet.", shown());
+        if (isTable("roles") && !isTable("steps"))
+            return fail(
+                "{} lays two jobs side by side and has no steps of ranks to show: read its tables "
+                "with any program for SQLite.",
+                shown());
+        for (const char* table : {"ranks", "steps", "findings"})
+            if (!isTable(table))
+                return fail(
+                    "{} has no table {}, so it cannot be shown: make it again with "
+                    "lanescope fleet.",
+                    shown(), table);
+        return {};
+    }
+
+    /// A view of that name could be anything.
+    bool isTable(std::string_view name) const {
+        auto row = database_.prepare(
+            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE "
+            "'CREATE VIRTUAL%'");
+        if (!row) return false;
+        row->bind(1, name);
+        const Result<bool> found = row->step();
+        return found && *found;
+    }
+
+    /// Gives each row of a fixed query to `take`, until that says that it is enough.
+    template <class Take>
+    Result<void> forEachRow(std::string_view sql, std::string_view what, double from, double to,
+                            Take take) {
+        auto row = database_.prepare(sql);
+        if (!row) return fail(row.error());
+        for (int64_t number = 0;; ++number) {
+            const Result<bool> next = row->step();
+            if (!next) return fail(next.error());
+            if (!*next || !take(*row)) return {};
+            if (number % rowsBetweenLooks != 0 || !progress_) continue;
+            const double share =
+                std::min(1.0, static_cast<double>(number) / static_cast<double>(expected_ + 1));
+            if (!progress_(from + share * (to - from), what))
+                return fail("Reading {} was cancelled.", shown());
+        }
+    }
+
+    Result<void> readRanks() {
+        std::set<int64_t> seen;
+        return forEachRow(
+            "SELECT rank, machine, role, gpu_name, trace, local_rank, gpu, ended_abnormally "
+            "FROM ranks",
+            "ranks", 0, 0.02, [&](const Statement& row) {
+                const auto number = integerOf(row, 0);
+                if (!number || *number < 0 || !seen.insert(*number).second) {
+                    ++skipped_;
+                    return seen.size() < mostRanks;
+                }
+                ReportRank& rank = report_->ranks.emplace_back();
+                rank.rank = *number;
+                rank.machine = textOf(row, 1);
+                rank.role = textOf(row, 2);
+                rank.gpuName = textOf(row, 3);
+                rank.trace = textOf(row, 4);
+                rank.localRank = integerOf(row, 5);
+                rank.gpu = integerOf(row, 6);
+                rank.endedAbnormally = integerOf(row, 7).value_or(0) != 0;
+                return seen.size() < mostRanks;
+            });
+    }
+
+    Result<void> readNumbers() {
+        std::sort(report_->ranks.begin(), report_->ranks.end(),
+                  [](const ReportRank& a, const ReportRank& b) { return a.rank < b.rank; });
+        std::unordered_set<int64_t> numbers;
+        auto read = forEachRow("SELECT step FROM steps", "numbers of steps", 0.02, 0.2,
+                               [&](const Statement& row) {
+                                   ++expected_;
+                                   if (const auto step = integerOf(row, 0)) numbers.insert(*step);
+                                   return numbers.size() <= mostSteps;
+                               });
+        if (!read) return read;
+        report_->steps.assign(numbers.begin(), numbers.end());
+        std::sort(report_->steps.begin(), report_->steps.end());
+        const size_t ranks = report_->ranks.size(), steps = report_->steps.size();
+        if (ranks == 0 || steps == 0)
+            return fail("{} tells of no steps of any rank, so there is nothing to show.", shown());
+        if (steps > mostSteps || ranks > mostCells / steps)
+            return fail(
+                "{} tells of {} ranks and {} steps or more, and a map has {} cells at most: make a "
+                "report of fewer ranks or steps.",
+                shown(), formatCount(static_cast<int64_t>(ranks)),
+                formatCount(static_cast<int64_t>(steps)),
+                formatCount(static_cast<int64_t>(mostCells)));
+        return {};
+    }
+
+    /// Nothing is known of a cell with a time that cannot be.
+    float timeOf(const Statement& row, int column) {
+        const auto ns = integerOf(row, column);
+        if (ns && *ns >= 0 && *ns <= greatestTimeNs) return static_cast<float>(*ns);
+        ++skipped_;
+        return unknown;
+    }
+
+    Result<void> readCells() {
+        const size_t columns = report_->steps.size(), cells = report_->ranks.size() * columns;
+        const std::vector<std::vector<float>*> times{&report_->wall_, &report_->communication_,
+                                                     &report_->compute_, &report_->copies_,
+                                                     &report_->loading_};
+        for (std::vector<float>* each : times) each->assign(cells, unknown);
+        report_->against_.assign(cells, unknown);
+        return forEachRow(
+            "SELECT rank, step, wall_ns, communication_ns, compute_ns, copies_ns, loading_ns, "
+            "against_role FROM steps",
+            "steps", 0.2, 0.98, [&](const Statement& row) {
+                const auto rank = integerOf(row, 0), step = integerOf(row, 1);
+                const auto place = rank ? report_->rowOf(*rank) : std::nullopt;
+                if (!place || !step) {
+                    ++skipped_;
+                    return true;
+                }
+                const size_t cell =
+                    *place * columns + report_->columnsOf(StepRange{*step, *step}).first;
+                for (size_t each = 0; each < times.size(); ++each)
+                    (*times[each])[cell] = timeOf(row, static_cast<int>(2 + each));
+                const CellView share = row.cell(7);
+                if (share.type == CellType::Real || share.type == CellType::Integer) {
+                    const double value = share.type == CellType::Real
+                                             ? std::bit_cast<double>(share.bits)
+                                             : static_cast<double>(share.bits);
+                    if (value > -1 && value < 1e6)
+                        report_->against_[cell] = static_cast<float>(value);
+                    else
+                        ++skipped_;
+                }
+                return true;
+            });
+    }
+
+    Result<void> readFindings() {
+        // Reports of before have no ranks to be shown beside each other.
+        const bool hasShown = database_.hasColumn("findings", "shown_ranks");
+        return forEachRow(
+            hasShown ? "SELECT kind, what, ranks, first_step, last_step, lost_ns, sentence, "
+                       "command, shown_ranks FROM findings ORDER BY place"
+                     : "SELECT kind, what, ranks, first_step, last_step, lost_ns, sentence, "
+                       "command, NULL FROM findings ORDER BY place",
+            "findings", 0.98, 0.99, [&](const Statement& row) {
+                ReportFinding& made = report_->findings.emplace_back();
+                made.kind = textOf(row, 0);
+                made.what = textOf(row, 1);
+                made.ranks = numbersOf(row.text(2));
+                const auto first = integerOf(row, 3), last = integerOf(row, 4);
+                if (first && last && *first >= 0 && *last >= *first)
+                    made.steps = StepRange{*first, *last};
+                made.lostNs = std::clamp<int64_t>(integerOf(row, 5).value_or(0), 0, greatestTimeNs);
+                made.sentence = textOf(row, 6);
+                made.command = textOf(row, 7);
+                made.shownRanks = numbersOf(row.text(8));
+                return report_->findings.size() < mostLines;
+            });
+    }
+
+    Result<void> readNotes() {
+        const auto take = [&](const Statement& row) {
+            report_->notes.push_back(textOf(row, 0));
+            return report_->notes.size() < mostLines;
+        };
+        if (isTable("notes"))
+            if (auto done = forEachRow("SELECT sentence FROM notes", "notes", 0.99, 1, take); !done)
+                return done;
+        if (isTable("broken"))
+            if (auto done = forEachRow("SELECT sentence FROM broken", "notes", 0.99, 1, take);
+                !done)
+                return done;
+        if (!isTable("job")) return {};
+        return forEachRow("SELECT folder FROM job", "notes", 0.99, 1, [&](const Statement& row) {
+            report_->folder = textOf(row, 0);
+            return false;
+        });
+    }
+
+    void sum() {
+        const size_t columns = report_->steps.size();
+        std::vector<float> walls;
+        for (size_t row = 0; row < report_->ranks.size(); ++row)
+            for (size_t column = 0; column < columns; ++column) {
+                const float late = report_->lateNs(row, column);
+                if (!std::isnan(late)) report_->ranks[row].lostNs += late;
+            }
+        for (const float wall : report_->wall_)
+            if (!std::isnan(wall)) walls.push_back(wall);
+        if (walls.empty()) return;
+        const auto middle = walls.begin() + static_cast<std::ptrdiff_t>(walls.size() / 2);
+        std::nth_element(walls.begin(), middle, walls.end());
+        report_->usualStepNs_ = *middle;
+    }
+
+    Database database_;
+    const LoadProgress& progress_;
+    std::shared_ptr<FleetReport> report_ = std::make_shared<FleetReport>();
+    int64_t expected_ = 0;  ///< Rows of the table of steps.
+    uint64_t skipped_ = 0;
+};
+
+bool isFleetReport(const fs::path& path) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return false;
+    std::array<unsigned char, sqliteHeaderBytes> header{};
+    std::ifstream file(path, std::ios::binary);
+    if (!file.read(reinterpret_cast<char*>(header.data()), header.size())) return false;
+    constexpr size_t at = 68;  // where SQLite keeps the id of the application
+    int64_t id = 0;
+    for (size_t byte = at; byte < at + 4; ++byte) id = id << 8 | header[byte];
+    return isSqliteHeader(header) && id == applicationId;
+}
+
+Result<FleetReportPtr> readFleetReport(const fs::path& path, const LoadProgress& progress) {
+    if (const Result<void> sound = checkSqliteHeader(path); !sound) return fail(sound.error());
+    return orNoMemory(path, [&]() -> Result<FleetReportPtr> {
+        Result<Database> database = Database::openReadOnly(path);
+        if (!database) return fail(database.error());
+        return ReportReader(std::move(*database), path, progress).read();
+    });
+}
+
+}  // namespace lanescope::fleet
