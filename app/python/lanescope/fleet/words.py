@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import shlex
 
-from lanescope.fleet.findings import Finding
+from lanescope.fleet.findings import Finding, median
 from lanescope.fleet.joining import Job, _numbers
 
+MOST_STEPS = 5  # that are opened at once
 PART = {"compute": "its kernels", "copies": "copies that nothing hides", "loading": "waiting for the next batch",
         "launching": "a GPU that its CPU leaves idle"}
 
@@ -82,10 +83,35 @@ def sentence(job: Job, each: Finding) -> str:
             f"groups of as many ranks ({_numbers(each.ranks)}).")
 
 
+def shown_ranks(job: Job, each: Finding) -> list:
+    """Who shows a finding side by side, at most six ranks: its own first, in each of their communicators who waits there most, and
+    one in the middle of its role."""
+    of_number = {rank.number: rank for rank in job.ranks}
+    own = [of_number[number] for number in each.ranks if number in of_number]
+    if not own:
+        return []
+    shown = [rank.number for rank in own[:1 if each.kind == "rank" else 3]]
+    waited = {(int(row), int(communicator)): int(ns) for row, communicator, ns in zip(
+        *(job.waits.get(name, ()) for name in ("row", "communicator", "waited_ns")))}
+    within = [(len(members["rows"]), communicator, sorted(members["rows"])) for communicator, members in job.communicators.items()
+              if own[0].row in members["rows"]]
+    for _, communicator, rows in sorted(within)[:2]:
+        others = [row for row in rows if job.ranks[row].number not in shown]
+        if others:
+            shown.append(job.ranks[max(others, key=lambda row: (waited.get((row, communicator), 0), -row))].number)
+    means = median(job.own, axis=1)
+    alike = [rank for rank in job.ranks if rank.role == own[0].role and rank.number not in shown]
+    if alike:
+        usual = median(means[[rank.row for rank in alike]])
+        shown.append(min(alike, key=lambda rank: (abs(float(means[rank.row]) - usual), rank.number)).number)
+    return shown
+
+
 def command(job: Job, each: Finding) -> str:
-    """What shows it: the trace of its first rank, at its worst steps; empty where there is none."""
-    rank = next((rank for rank in job.ranks if rank.number in each.ranks), None)
-    if rank is None:
+    """What shows it: ranks beside each other, at its worst steps; empty where there is none."""
+    ranks = shown_ranks(job, each)
+    if not ranks:
         return ""
-    steps = f" --steps {each.steps[0]}-{each.steps[1]}" if each.steps and each.kind in ("rank", "host") else ""
-    return f"lanescope explain {shlex.quote(rank.trace)}{steps}" if steps else f"lanescope view {shlex.quote(rank.trace)}"
+    traces = dict.fromkeys(rank.trace for number in ranks for rank in job.ranks if rank.number == number)
+    steps = f" --steps {each.steps[0]}-{min(each.steps[1], each.steps[0] + MOST_STEPS - 1)}" if each.steps else ""
+    return f"lanescope view --merge {' '.join(map(shlex.quote, traces))} --ranks {','.join(map(str, sorted(ranks)))}{steps}"

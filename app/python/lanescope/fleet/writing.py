@@ -11,7 +11,7 @@ import numpy
 from lanescope.fleet import FleetError
 from lanescope.fleet.findings import Finding
 from lanescope.fleet.joining import NONE, PARTS, Job
-from lanescope.fleet.words import command, sentence
+from lanescope.fleet.words import command, sentence, shown_ranks
 
 APPLICATION = 0x4C4E5346  # "LNSF"
 VERSION = 1
@@ -27,7 +27,8 @@ SCHEMA = """
     CREATE TABLE collectives (communicator TEXT, operation TEXT, bytes INTEGER, calls INTEGER, moving_ns INTEGER, waited_ns INTEGER);
     CREATE TABLE lateness (rank INTEGER, communicator TEXT, collectives INTEGER, last INTEGER, cost_others_ns INTEGER, waited_ns INTEGER);
     CREATE TABLE findings (place INTEGER PRIMARY KEY, kind TEXT, what TEXT, ranks TEXT, first_step INTEGER, last_step INTEGER, lost_ns INTEGER,
-        share REAL, sureness REAL, sentence TEXT, command TEXT);
+        share REAL, sureness REAL, sentence TEXT, command TEXT, shown_ranks TEXT);
+    CREATE TABLE job (folder TEXT);
     CREATE TABLE broken (file TEXT PRIMARY KEY, sentence TEXT);
     CREATE TABLE notes (sentence TEXT);
     CREATE TABLE health (rank INTEGER, severity INTEGER, code TEXT, count INTEGER, sentence TEXT);
@@ -61,13 +62,16 @@ def _rounded(value, digits: int = 6):
 
 def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
     against = against_role(job)
+    # Traces lie there or below, where nobody moved them.
+    folder = os.path.commonpath([os.path.dirname(os.path.abspath(rank.trace)) for rank in job.ranks]) if job.ranks else ""
     with numpy.errstate(all="ignore"):
         own_means = [float(numpy.nanmean(row)) if numpy.isfinite(row).any() else None for row in job.own]
         against_medians = [float(numpy.nanmedian(row)) if numpy.isfinite(row).any() else None for row in against]
     database.executemany("INSERT INTO ranks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [
         (rank.number, rank.machine, rank.host, number(rank.local_rank), rank.role, rank.gpu, rank.gpu_name, rank.gpu_uuid, rank.pid,
          int(rank.ended_abnormally), int(numpy.isfinite(job.wall[rank.row]).sum()), _rounded(own_means[rank.row], 0),
-         _rounded(against_medians[rank.row]), os.path.basename(rank.trace)) for rank in job.ranks])
+         _rounded(against_medians[rank.row]), os.path.relpath(os.path.abspath(rank.trace), folder)) for rank in job.ranks])
+    database.execute("INSERT INTO job VALUES (?)", (folder,))
     database.executemany("INSERT INTO machines VALUES (?,?,?,?,?,?)", [
         (machine, sum(rank.machine == machine for rank in job.ranks), clock.method, clock.offset_ns, clock.drift_ppb, number(clock.error_ns))
         for machine, clock in job.clocks.items()])
@@ -81,7 +85,7 @@ def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
     database.executemany("INSERT INTO communicators VALUES (?,?,?,?)", sorted(
         (name_of(communicator), each["name"], each["size"], len(each["rows"])) for communicator, each in job.communicators.items()))
     _fill_collectives(database, job)
-    database.executemany("INSERT INTO findings VALUES (?,?,?,?,?,?,?,?,?,?,?)", [_finding_row(job, place, each) for place, each in enumerate(findings, 1)])
+    database.executemany("INSERT INTO findings VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", [_finding_row(job, place, each) for place, each in enumerate(findings, 1)])
     database.executemany("INSERT INTO broken VALUES (?,?)", [(os.path.basename(each.source), each.sentence) for each in job.broken])
     database.executemany("INSERT INTO notes VALUES (?)", [(note,) for note in job.notes])
     database.executemany("INSERT INTO health VALUES (?,?,?,?,?)", [
@@ -91,7 +95,7 @@ def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
 def _finding_row(job: Job, place: int, each: Finding) -> tuple:
     first, last = each.steps or (None, None)
     return (place, each.kind, each.what, ",".join(map(str, each.ranks)), number(first), number(last), round(each.lost_ns), _rounded(each.share),
-            _rounded(each.sureness, 2), sentence(job, each), command(job, each))
+            _rounded(each.sureness, 2), sentence(job, each), command(job, each), ",".join(map(str, shown_ranks(job, each))))
 
 
 def _fill_collectives(database: sqlite3.Connection, job: Job) -> None:
