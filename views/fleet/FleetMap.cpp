@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/fleet/FleetMap.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "model/values/formatValue.h"
+#include "views/text/plainToolTip.h"
+#include "views/text/toQString.h"
+
+namespace lanescope::views {
+
+using namespace fleet;
+
+namespace {
+
+constexpr size_t mostWorst = 8;
+constexpr int lossWidth = 92, gap = 8;
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+
+QString duration(double ns) {
+    return std::isnan(ns) ? QStringLiteral("unknown")
+                          : toQString(formatDuration(std::llround(std::abs(ns))));
+}
+
+}  // namespace
+
+FleetMap::FleetMap(QWidget* parent) : QWidget(parent) {
+    setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
+    setAccessibleName(tr("Map of ranks and steps"));
+}
+
+void FleetMap::setReport(FleetReportPtr report) {
+    report_ = std::move(report);
+    selection_ = {};
+    cursor_ = anchor_ = {};
+    worst_.clear();
+    named_.clear();
+    if (!isEmpty()) {
+        for (size_t row = 0; row < report_->ranks.size(); ++row)
+            if (report_->ranks[row].lostNs > 0) worst_.push_back(row);
+        std::stable_sort(worst_.begin(), worst_.end(), [this](size_t a, size_t b) {
+            return report_->ranks[a].lostNs > report_->ranks[b].lostNs;
+        });
+        worst_.resize(std::min(worst_.size(), std::min(mostWorst, report_->ranks.size() / 2)));
+        std::set<size_t> named;
+        for (const ReportFinding& finding : report_->findings)
+            if (finding.kind == "rank" || finding.kind == "host" || finding.kind == "order")
+                for (const int64_t rank : finding.ranks)
+                    if (const auto row = report_->rowOf(rank)) named.insert(*row);
+        named_.assign(named.begin(), named.end());
+    }
+    setMeasure(measure_);
+    setOrder(order_);
+}
+
+void FleetMap::setMeasure(Measure measure) {
+    measure_ = measure;
+    scale_ = isEmpty() ? MapScale() : scaleOf(*report_, measure);
+    setAccessibleDescription(toQString(name(measure)));
+    refresh();
+}
+
+void FleetMap::setOrder(RowOrder order) {
+    order_ = order;
+    ordered_ = isEmpty() ? OrderedRows() : ordered(*report_, order);
+    places_.assign(ordered_.rows.size(), 0);
+    for (size_t place = 0; place < ordered_.rows.size(); ++place)
+        places_[ordered_.rows[place]] = place;
+    arrange();
+    refresh();
+}
+
+void FleetMap::setTheme(const Theme& theme) {
+    theme_ = theme;
+    refresh();
+}
+
+void FleetMap::refresh() {
+    all_ = few_ = {};
+    update();
+}
+
+QSize FleetMap::minimumSizeHint() const {
+    const int line = fontMetrics().height();
+    return {360, static_cast<int>(worst_.size() + 12) * line};
+}
+
+QString FleetMap::labelOf(size_t row) const {
+    const ReportRank& rank = report_->ranks[row];
+    return tr("%1 · %2").arg(rank.rank).arg(toQString(rank.machine));
+}
+
+void FleetMap::arrange() {
+    labelWidth_ = 0;
+    const auto room = [this](const QString& text) {
+        labelWidth_ = std::max(labelWidth_, fontMetrics().horizontalAdvance(text));
+    };
+    for (const size_t row : worst_) room(labelOf(row));
+    for (const RowGroup& group : ordered_.groups) room(toQString(group.label));
+    labelWidth_ = std::min({labelWidth_ + gap, 180, width() / 4});
+}
+
+FleetMap::Band FleetMap::band(bool isWorst) const {
+    const int line = fontMetrics().height(), high = line + 2;
+    const int left = labelWidth_ + gap, wide = std::max(1, width() - left - lossWidth - gap);
+    const int top = line + 6, worstHigh = static_cast<int>(worst_.size()) * high;
+    if (isWorst) return {worst_, {left, top, wide, worstHigh}};
+    const int begin = worst_.empty() ? top : top + worstHigh + line + 10;
+    const int end = height() - 2 * line - 18;
+    Band all;
+    all.rows.assign(ordered_.rows.begin(), ordered_.rows.end());
+    const int most = static_cast<int>(std::min<size_t>(all.rows.size(), 4096)) * (line + 4);
+    all.area = {left, begin, wide, std::max(1, std::min(end - begin, most))};
+    return all;
+}
+
+float FleetMap::shareIn(const Band& band, size_t firstRow, size_t endRow, size_t first,
+                        size_t end) const {
+    float strongest = unknown;
+    for (size_t place = firstRow; place < endRow; ++place)
+        for (size_t column = first; column < end; ++column) {
+            const float share =
+                scale_.shareOf(report_->valueOf(measure_, band.rows[place], column));
+            if (!std::isnan(share) &&
+                (std::isnan(strongest) || std::abs(share) > std::abs(strongest)))
+                strongest = share;
+        }
+    return strongest;
+}
+
+namespace {
+
+/// Which of `count` things share the pixel `at` of `pixels`: the first, and one past the last.
+std::pair<size_t, size_t> sharing(int at, int pixels, size_t count) {
+    const auto of = [&](int pixel) {
+        return static_cast<size_t>(static_cast<double>(pixel) * static_cast<double>(count) /
+                                   static_cast<double>(pixels));
+    };
+    const size_t first = std::min(of(at), count - 1);
+    return {first, std::clamp(of(at + 1), first + 1, count)};
+}
+
+}  // namespace
+
+QColor FleetMap::colorOf(float share) const {
+    if (std::isnan(share)) return Theme::mix(theme_.canvas, theme_.mutedText, 0.25);
+    const QColor strong = share < 0                   ? theme_.faster
+                          : measure_ == Measure::Late ? theme_.slower
+                                                      : theme_.accent;
+    const double faintest = measure_ == Measure::Late ? 0.0 : 0.06;
+    return Theme::mix(theme_.canvas, strong, faintest + (1 - faintest) * std::abs(share));
+}
+
+QImage FleetMap::imageOf(const Band& band) const {
+    const size_t columns = report_->steps.size();
+    const int wide = std::min(band.area.width(), static_cast<int>(columns));
+    const int high = std::min(band.area.height(), static_cast<int>(band.rows.size()));
+    QImage image(wide, high, QImage::Format_RGB32);
+    std::array<QRgb, 513> colors{};
+    for (size_t at = 0; at < colors.size(); ++at)
+        colors[at] = colorOf((static_cast<float>(at) - 256) / 256).rgb();
+    const QRgb nothing = colorOf(unknown).rgb();
+    for (int y = 0; y < high; ++y) {
+        const auto [firstRow, endRow] = sharing(y, high, band.rows.size());
+        auto* line = reinterpret_cast<QRgb*>(image.scanLine(y));
+        for (int x = 0; x < wide; ++x) {
+            const auto [first, end] = sharing(x, wide, columns);
+            const float share = shareIn(band, firstRow, endRow, first, end);
+            line[x] = std::isnan(share)
+                          ? nothing
+                          : colors[static_cast<size_t>(std::lround(share * 256)) + 256];
+        }
+    }
+    return image;
+}
+
+std::optional<FleetCell> FleetMap::cellIn(const Band& band, QPoint position) const {
+    if (!band.area.contains(position)) return std::nullopt;
+    const size_t columns = report_->steps.size();
+    const auto [firstRow, endRow] =
+        sharing(position.y() - band.area.top(), band.area.height(), band.rows.size());
+    const auto [first, end] = sharing(position.x() - band.area.left(), band.area.width(), columns);
+    FleetCell found{band.rows[firstRow], first};
+    float strongest = -1;
+    for (size_t place = firstRow; place < endRow; ++place)
+        for (size_t column = first; column < end; ++column) {
+            const float share =
+                std::abs(scale_.shareOf(report_->valueOf(measure_, band.rows[place], column)));
+            if (share > strongest) {
+                strongest = share;
+                found = {band.rows[place], column};
+            }
+        }
+    return found;
+}
+
+std::optional<FleetCell> FleetMap::cellAt(QPoint position) const {
+    if (isEmpty()) return std::nullopt;
+    if (const auto cell = worst_.empty() ? std::nullopt : cellIn(band(true), position)) return cell;
+    return cellIn(band(false), position);
+}
+
+QRectF FleetMap::rectIn(const Band& band, size_t place, size_t first, size_t last) const {
+    const double wide = band.area.width() / static_cast<double>(report_->steps.size());
+    const double high = band.area.height() / static_cast<double>(band.rows.size());
+    return {band.area.left() + wide * static_cast<double>(first),
+            band.area.top() + high * static_cast<double>(place),
+            wide * static_cast<double>(last - first + 1), high};
+}
+
+QRectF FleetMap::rectOf(FleetCell cell) const {
+    return isEmpty() ? QRectF() : rectIn(band(false), places_[cell.row], cell.column, cell.column);
+}
+
+QRectF FleetMap::worstRectOf(FleetCell cell) const {
+    const auto found = std::find(worst_.begin(), worst_.end(), cell.row);
+    if (found == worst_.end()) return {};
+    return rectIn(band(true), static_cast<size_t>(found - worst_.begin()), cell.column,
+                  cell.column);
+}
+
+QString FleetMap::textOf(FleetCell cell) const {
+    const ReportRank& rank = report_->ranks[cell.row];
+    const auto value = [&](Measure measure) {
+        return duration(report_->valueOf(measure, cell.row, cell.column));
+    };
+    QString text = tr("Rank %1 on %2").arg(rank.rank).arg(toQString(rank.machine));
+    if (rank.localRank) text += tr(", local rank %1").arg(*rank.localRank);
+    text += tr(", step %1").arg(report_->steps[cell.column]);
+    if (std::isnan(report_->valueOf(Measure::Time, cell.row, cell.column)))
+        return text + tr("\nnothing is known of it");
+    const float late = report_->lateNs(cell.row, cell.column);
+    const float share = report_->valueOf(Measure::Late, cell.row, cell.column);
+    text += tr("\nown time %1").arg(value(Measure::OwnTime));
+    if (!std::isnan(late))
+        text += tr(", %1%2 (%1%3 %) against its role")
+                    .arg(late < 0 ? QStringLiteral("−") : QStringLiteral("+"), duration(late))
+                    .arg(std::abs(share) * 100, 0, 'f', 1);
+    text += tr("; waiting and communication %1; whole step %2")
+                .arg(value(Measure::Waiting), value(Measure::Time));
+    text += tr("\nkernels %1, copies %2, next batch %3, idle for its CPU %4")
+                .arg(value(Measure::Compute), value(Measure::Copies), value(Measure::Loading),
+                     value(Measure::Launching));
+    return text;
+}
+
+void FleetMap::select(FleetSelection selection) {
+    if (isEmpty()) return;
+    std::sort(selection.rows.begin(), selection.rows.end());
+    selection.rows.erase(std::unique(selection.rows.begin(), selection.rows.end()),
+                         selection.rows.end());
+    std::erase_if(selection.rows, [this](size_t row) { return row >= report_->ranks.size(); });
+    const size_t last = report_->steps.size() - 1;
+    selection.lastColumn = std::min(selection.lastColumn, last);
+    selection.firstColumn = std::min(selection.firstColumn, selection.lastColumn);
+    if (selection == selection_) return;
+    selection_ = std::move(selection);
+    if (!selection_.isEmpty()) cursor_ = anchor_ = {selection_.rows[0], selection_.firstColumn};
+    update();
+    emit selectionChanged();
+}
+
+void FleetMap::selectFromDrag(QPoint position) {
+    const QPoint from = *dragFrom_;
+    const bool isWorst = !worst_.empty() && band(true).area.contains(from);
+    const Band there = band(isWorst);
+    const QRect inside(there.area);
+    const auto clamped = [&](QPoint point) {
+        return QPoint(std::clamp(point.x(), inside.left(), inside.right()),
+                      std::clamp(point.y(), inside.top(), inside.bottom()));
+    };
+    const QPoint a = clamped(from), b = clamped(position);
+    rubber_ = QRect(QPoint(std::min(a.x(), b.x()), std::min(a.y(), b.y())),
+                    QPoint(std::max(a.x(), b.x()), std::max(a.y(), b.y())));
+    FleetSelection made;
+    if ((a - b).manhattanLength() < 4) {
+        const auto cell = cellIn(there, b);
+        made = {{cell->row}, cell->column, cell->column};
+        rubber_.reset();
+    } else {
+        const auto place = [&](int y, bool isEnd) {
+            const auto [first, end] = sharing(y - inside.top(), inside.height(), there.rows.size());
+            return isEnd ? end : first;
+        };
+        for (size_t at = place(rubber_->top(), false); at < place(rubber_->bottom(), true); ++at)
+            made.rows.push_back(there.rows[at]);
+        const size_t columns = report_->steps.size();
+        made.firstColumn = sharing(rubber_->left() - inside.left(), inside.width(), columns).first;
+        made.lastColumn =
+            sharing(rubber_->right() - inside.left(), inside.width(), columns).second - 1;
+    }
+    select(std::move(made));
+    update();
+}
+
+void FleetMap::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || !cellAt(event->pos())) return;
+    dragFrom_ = event->pos();
+    selectFromDrag(event->pos());
+}
+
+void FleetMap::mouseMoveEvent(QMouseEvent* event) {
+    if (dragFrom_ && (event->buttons() & Qt::LeftButton)) selectFromDrag(event->pos());
+    const auto cell = cellAt(event->pos());
+    emit pointed(cell ? textOf(*cell) : QString());
+}
+
+void FleetMap::mouseReleaseEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    dragFrom_.reset();
+    rubber_.reset();
+    update();
+}
+
+void FleetMap::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (event->button() == Qt::LeftButton && cellAt(event->pos())) emit openWanted();
+}
+
+void FleetMap::leaveEvent(QEvent*) {
+    emit pointed({});
+}
+
+void FleetMap::moveCursor(int rows, int columns, bool extends) {
+    const auto moved = [](size_t from, int by, size_t count) {
+        return static_cast<size_t>(std::clamp<int64_t>(static_cast<int64_t>(from) + by, 0,
+                                                       static_cast<int64_t>(count) - 1));
+    };
+    const FleetCell anchor = extends ? anchor_ : FleetCell();
+    if (!selection_.isEmpty())
+        cursor_ = {ordered_.rows[moved(places_[cursor_.row], rows, places_.size())],
+                   moved(cursor_.column, columns, report_->steps.size())};
+    const FleetCell to = cursor_, from = extends && !selection_.isEmpty() ? anchor : to;
+    const auto [low, high] = std::minmax(places_[from.row], places_[to.row]);
+    FleetSelection made;
+    for (size_t place = low; place <= high; ++place) made.rows.push_back(ordered_.rows[place]);
+    std::tie(made.firstColumn, made.lastColumn) = std::minmax(from.column, to.column);
+    select(std::move(made));
+    cursor_ = to;
+    anchor_ = from;
+    emit pointed(textOf(cursor_));
+}
+
+void FleetMap::keyPressEvent(QKeyEvent* event) {
+    if (isEmpty()) return QWidget::keyPressEvent(event);
+    constexpr int page = 16;
+    const bool extends = event->modifiers() & Qt::ShiftModifier;
+    const int columns = static_cast<int>(report_->steps.size());
+    switch (event->key()) {
+        case Qt::Key_Left:
+            return moveCursor(0, -1, extends);
+        case Qt::Key_Right:
+            return moveCursor(0, 1, extends);
+        case Qt::Key_Up:
+            return moveCursor(-1, 0, extends);
+        case Qt::Key_Down:
+            return moveCursor(1, 0, extends);
+        case Qt::Key_PageUp:
+            return moveCursor(-page, 0, extends);
+        case Qt::Key_PageDown:
+            return moveCursor(page, 0, extends);
+        case Qt::Key_Home:
+            return moveCursor(0, -columns, extends);
+        case Qt::Key_End:
+            return moveCursor(0, columns, extends);
+        case Qt::Key_Escape:
+            if (!selection_.isEmpty()) return select({});
+            break;
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (!selection_.isEmpty()) emit openWanted();
+            return;
+        default:
+            break;
+    }
+    QWidget::keyPressEvent(event);
+}
+
+bool FleetMap::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        if (const auto cell = cellAt(help->pos()))
+            QToolTip::showText(help->globalPos(), plainToolTip(textOf(*cell)), this);
+        else
+            QToolTip::hideText();
+        return true;
+    }
+    return QWidget::event(event);
+}
+
+void FleetMap::resizeEvent(QResizeEvent*) {
+    arrange();
+    refresh();
+}
+
+void FleetMap::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() != QEvent::FontChange) return;
+    arrange();
+    refresh();
+}
+
+}  // namespace lanescope::views

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/fleet/FleetView.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "model/values/formatValue.h"
+#include "views/fleet/FindingList.h"
+#include "views/fleet/FleetMap.h"
+#include "views/text/plainToolTip.h"
+#include "views/text/toQString.h"
+
+namespace lanescope::views {
+
+using namespace fleet;
+
+namespace {
+
+QLabel* plainLabel(QWidget* parent) {
+    auto* label = new QLabel(parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    return label;
+}
+
+QString countText(size_t count, const char* one, const char* many) {
+    return toQString(formatCount(static_cast<int64_t>(count))) + QLatin1Char(' ') +
+           (count == 1 ? FleetView::tr(one) : FleetView::tr(many));
+}
+
+}  // namespace
+
+FleetView::FleetView(QWidget* parent)
+    : QWidget(parent),
+      headline_(plainLabel(this)),
+      shape_(plainLabel(this)),
+      pointed_(plainLabel(this)),
+      measure_(new QComboBox(this)),
+      order_(new QComboBox(this)),
+      openMarked_(new QPushButton(this)),
+      openTelling_(new QPushButton(tr("Open the most telling ranks"), this)),
+      copy_(new QPushButton(tr("Copy command"), this)),
+      heading_(plainLabel(this)),
+      notes_(plainLabel(this)),
+      splitter_(new QSplitter(this)),
+      map_(new FleetMap(this)),
+      findings_(new FindingList(this)) {
+    for (size_t each = 0; each < measureCount; ++each)
+        measure_->addItem(toQString(name(static_cast<Measure>(each))));
+    for (const QString& each : {tr("by machine"), tr("by role"), tr("by time lost"), tr("by rank")})
+        order_->addItem(each);
+    measure_->setAccessibleName(tr("What the map shows"));
+    order_->setAccessibleName(tr("Order of the ranks"));
+    build();
+    connect(measure_, &QComboBox::currentIndexChanged, this,
+            [this](int index) { map_->setMeasure(static_cast<Measure>(index)); });
+    connect(order_, &QComboBox::currentIndexChanged, this,
+            [this](int index) { map_->setOrder(static_cast<RowOrder>(index)); });
+    connect(map_, &FleetMap::pointed, pointed_, &QLabel::setText);
+    connect(map_, &FleetMap::selectionChanged, this, &FleetView::sayMarked);
+    connect(map_, &FleetMap::openWanted, this, &FleetView::openSelection);
+    connect(openMarked_, &QPushButton::clicked, this, &FleetView::openSelection);
+    connect(openTelling_, &QPushButton::clicked, this, &FleetView::openTellingPart);
+    connect(copy_, &QPushButton::clicked, findings_, &FindingList::copyCommand);
+    connect(findings_, &FindingList::chosen, this, &FleetView::showFinding);
+    connect(findings_, &FindingList::openWanted, this, &FleetView::openFinding);
+}
+
+void FleetView::build() {
+    QFont large = headline_->font();
+    large.setPointSizeF(large.pointSizeF() * 1.25);
+    large.setBold(true);
+    headline_->setFont(large);
+    QFont bold = heading_->font();
+    bold.setBold(true);
+    heading_->setFont(bold);
+    pointed_->setMinimumHeight(3 * fontMetrics().lineSpacing() + 2);
+    pointed_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+
+    auto* controls = new QHBoxLayout;
+    controls->addWidget(new QLabel(tr("Show"), this));
+    controls->addWidget(measure_);
+    controls->addSpacing(12);
+    controls->addWidget(new QLabel(tr("Ranks"), this));
+    controls->addWidget(order_);
+    controls->addStretch(1);
+    controls->addWidget(openMarked_);
+
+    auto* left = new QWidget(splitter_);
+    auto* column = new QVBoxLayout(left);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addLayout(controls);
+    column->addWidget(map_, 1);
+    column->addWidget(pointed_);
+
+    auto* buttons = new QHBoxLayout;
+    buttons->addWidget(openTelling_, 1);
+    buttons->addWidget(copy_);
+    auto* right = new QWidget(splitter_);
+    auto* side = new QVBoxLayout(right);
+    side->setContentsMargins(8, 0, 0, 0);
+    side->addWidget(heading_);
+    side->addWidget(findings_, 1);
+    side->addWidget(notes_);
+    side->addLayout(buttons);
+    splitter_->addWidget(left);
+    splitter_->addWidget(right);
+    splitter_->setStretchFactor(0, 3);
+    splitter_->setStretchFactor(1, 1);
+    splitter_->setChildrenCollapsible(false);
+
+    auto* whole = new QVBoxLayout(this);
+    whole->setContentsMargins(12, 8, 12, 8);
+    whole->setSpacing(4);
+    whole->addWidget(headline_);
+    whole->addWidget(shape_);
+    whole->addWidget(splitter_, 1);
+    setTabOrder(map_, findings_);
+}
+
+void FleetView::setReport(FleetReportPtr report) {
+    report_ = std::move(report);
+    std::set<std::string> machines;
+    for (const ReportRank& rank : report_->ranks) machines.insert(rank.machine);
+    shape_->setText(tr("%1 on %2, %3 of %4")
+                        .arg(countText(report_->ranks.size(), "rank", "ranks"),
+                             countText(machines.size(), "machine", "machines"),
+                             countText(report_->steps.size(), "step", "steps"),
+                             toQString(formatDuration(std::llround(report_->usualStepNs())))));
+    headline_->setText(report_->findings.empty()
+                           ? tr("No rank, link or host stands out, and no rank is missing.")
+                           : toQString(report_->findings.front().sentence));
+    heading_->setText(report_->findings.empty()
+                          ? tr("Nothing costs time")
+                          : tr("What costs time (%1)").arg(report_->findings.size()));
+    QStringList notes;
+    for (const std::string& note : report_->notes) notes << toQString(note);
+    notes_->setVisible(!notes.isEmpty());
+    notes_->setText(notes.size() > 2
+                        ? tr("%1\nand %2 more notes").arg(notes[0]).arg(notes.size() - 1)
+                        : notes.join(QLatin1Char('\n')));
+    notes_->setToolTip(plainToolTip(notes.mid(0, 40).join(QLatin1Char('\n'))));
+    map_->setReport(report_);
+    findings_->setReport(report_);
+    openTelling_->setEnabled(tellingPart(*report_).has_value());
+    copy_->setEnabled(!report_->findings.empty());
+    sayMarked();
+}
+
+void FleetView::setTheme(const Theme& theme) {
+    map_->setTheme(theme);
+    findings_->setTheme(theme);
+    for (QLabel* label : {shape_, pointed_, notes_}) {
+        QPalette palette = label->palette();
+        palette.setColor(QPalette::WindowText, theme.mutedText);
+        label->setPalette(palette);
+    }
+}
+
+QString FleetView::headline() const {
+    return headline_->text();
+}
+
+QByteArray FleetView::saveState() const {
+    return splitter_->saveState();
+}
+
+void FleetView::restoreState(const QByteArray& state) {
+    if (state.isEmpty() || !splitter_->restoreState(state)) splitter_->setSizes({1000, 340});
+}
+
+void FleetView::sayMarked() {
+    const FleetSelection& marked = map_->selection();
+    openMarked_->setEnabled(!marked.isEmpty());
+    if (marked.isEmpty()) {
+        openMarked_->setText(tr("Open marked ranks"));
+        if (report_)
+            pointed_->setText(tr("Draw a box around ranks and steps to open them as one trace."));
+        return;
+    }
+    const size_t steps = marked.lastColumn - marked.firstColumn + 1;
+    openMarked_->setText(tr("Open %1 in %2")
+                             .arg(countText(marked.rows.size(), "rank", "ranks"),
+                                  countText(steps, "step", "steps")));
+}
+
+void FleetView::showFinding() {
+    const ReportFinding* finding = findings_->current();
+    if (!finding) return;
+    FleetSelection made;
+    for (const int64_t rank : finding->ranks)
+        if (const auto row = report_->rowOf(rank)) made.rows.push_back(*row);
+    const auto [first, end] = finding->steps ? report_->columnsOf(*finding->steps)
+                                             : std::pair(size_t{0}, report_->steps.size());
+    made.firstColumn = first;
+    made.lastColumn = std::max(end, first + 1) - 1;
+    map_->select(std::move(made));
+}
+
+void FleetView::open(const TellingPart& part) {
+    std::vector<size_t> rows;
+    for (const int64_t rank : part.ranks)
+        if (const auto row = report_->rowOf(rank)) rows.push_back(*row);
+    if (!rows.empty()) emit openWanted(rows, part.steps);
+}
+
+void FleetView::openFinding() {
+    if (const ReportFinding* finding = findings_->current()) open(tellingPart(*finding));
+}
+
+void FleetView::openTellingPart() {
+    if (!report_) return;
+    if (const auto part = tellingPart(*report_)) open(*part);
+}
+
+void FleetView::openSelection() {
+    const FleetSelection& marked = map_->selection();
+    if (marked.isEmpty()) return;
+    emit openWanted(marked.rows, StepRange{report_->steps[marked.firstColumn],
+                                           report_->steps[marked.lastColumn]});
+}
+
+}  // namespace lanescope::views

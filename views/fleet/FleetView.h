@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "model/fleet/FleetReport.h"
+#include "views/theme/Theme.h"
+
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QSplitter;
+
+namespace lanescope::views {
+
+class FindingList;
+class FleetMap;
+
+/// A report of many ranks: what stands out, the map of every rank in every step, and the findings
+/// beside it. A finding marks its cells in the map; what is marked can be opened.
+class FleetView : public QWidget {
+    Q_OBJECT
+  public:
+    explicit FleetView(QWidget* parent = nullptr);
+
+    void setReport(fleet::FleetReportPtr report);
+    void setTheme(const Theme& theme);
+    FleetMap& map() const { return *map_; }
+    FindingList& findings() const { return *findings_; }
+    QComboBox& measure() const { return *measure_; }
+    QComboBox& order() const { return *order_; }
+    QPushButton& openMarked() const { return *openMarked_; }
+    QPushButton& openTelling() const { return *openTelling_; }
+    QString headline() const;
+    QByteArray saveState() const;
+    void restoreState(const QByteArray& state);
+
+    /// Asks to open what the findings choose; nothing if there is none.
+    void openTellingPart();
+
+  signals:
+    /// Ranks by their rows, at least one, and the numbers of the steps.
+    void openWanted(const std::vector<size_t>& rows, const std::optional<lanescope::StepRange>&);
+
+  private:
+    void build();
+    void showFinding();
+    void openFinding();
+    void openSelection();
+    void sayMarked();
+    void open(const fleet::TellingPart& part);
+
+    fleet::FleetReportPtr report_;
+    QLabel* headline_;
+    QLabel* shape_;
+    QLabel* pointed_;
+    QComboBox* measure_;
+    QComboBox* order_;
+    QPushButton* openMarked_;
+    QPushButton* openTelling_;
+    QPushButton* copy_;
+    QLabel* heading_;
+    QLabel* notes_;
+    QSplitter* splitter_;
+    FleetMap* map_;
+    FindingList* findings_;
+};
+
+}  // namespace lanescope::views
