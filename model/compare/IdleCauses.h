@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -75,7 +76,10 @@ class IdleCauses {
     Stretches synchronization();
     /// The call that waits for the GPU and that the thread is in at that time; null if in none.
     const Stretch* waitAt(uint32_t thread, int64_t timeNs) const;
-    uint32_t afterWaitKey(const Gap& gap, uint32_t thread, StringIndex call);
+    /// Of the name of time in a wait, or behind one that began when the work of the contributor
+    /// `before` ended: the call, and its line where that is known.
+    uint32_t waitKey(const Stretch& call, uint32_t thread, ContributorTable::Id before);
+    uint32_t stackOf(uint32_t thread, const Stretch& call) const;
     /// Gaps that begin while the awaited thread waits for the GPU, after that wait.
     void addAfterWaits(Stretches& claims);
     /// Of `range` what the thread itself takes: not in calls that have a cause of their own, nor
@@ -114,6 +118,8 @@ class IdleCauses {
     const std::string outsideCalls_;  ///< "outside CUDA calls".
     std::map<std::string, uint32_t> nameKeys_;
     std::vector<std::string> names_;  ///< By key.
+    /// By call, thread, the work before and the frame.
+    std::map<std::tuple<StringIndex, uint32_t, ContributorTable::Id, uint32_t>, uint32_t> waitKeys_;
     std::set<uint32_t> allocationKeys_, pageableKeys_;
     std::map<uint32_t, Stretches> pageableCalls_;  ///< By thread; labels are names of calls.
 };

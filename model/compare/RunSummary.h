@@ -64,10 +64,13 @@ struct Contributor {
     /// Of collectives: `bytes` times what nccl-tests multiply with to get the bus bandwidth.
     int64_t busBytes = 0;
     int64_t order = 0;  ///< Place of its first launch within the first step that has it.
-    /// Of launch-bound time of a thread that ran and waited by turns: how much of `exposedNs` it
+    /// Of launch-bound time of a thread that ran, at times at least: how much of `exposedNs` it
     /// cannot have run in, since the kernel counts no more of its time on a core. 0 if that is not
     /// known, and of all else.
     int64_t waitedNs = 0;
+    /// Of the rest, how much it was seen to run outside of calls for long at a time
+    /// (`leastWorkNs`): it computes something there, and is not on its way from launch to launch.
+    int64_t workedNs = 0;
     bool operator==(const Contributor&) const = default;
 };
 

@@ -26,16 +26,15 @@ constexpr std::pair<std::string_view, std::string_view> tellingFiles[]{
     {"/triton/compiler/compiler.py", "compiling (Triton)"},
     {"/jax/_src/compiler.py", "compiling (JAX)"},
     {"/torch/utils/data/dataloader.py", "loading data (torch.utils.data)"},
+    {"/torch/optim/optimizer.py", "in the optimizer (torch.optim)"},
 };
 constexpr std::string_view byTurns = "by turns runs and ", getsNone = "gets no core";
 /// Of one that looks saw run, which cannot have run all the time.
 constexpr std::string_view waits = "waits";
 
-/// Whether the thread wanted a core for most of the row and had none: what it was seen to do, to
-/// run or to wait, it then did in the rest only.
-bool isStarved(const CpuStateTable& states, uint32_t row) {
-    return states.delayNs[row] > (states.endNs[row] - states.startNs[row]) / 2;
-}
+/// Of the time between looks: what a thread that wanted a core had it, or not, for no longer is
+/// not said of it.
+constexpr int64_t hardlyOf = 10;
 
 /// ", compiling (torch._dynamo)" by the outermost of such frames; nothing without any.
 std::string aboutText(const Trace& trace, uint32_t stack) {
@@ -124,7 +123,8 @@ bool isStarvedByTurns(std::string_view name) {
 bool wasSeenToRun(std::string_view name) {
     if (stateTold(name) == ThreadState::Running) return true;
     const size_t at = name.rfind(byTurns);
-    return runsAndWaits(name) && name.substr(at + byTurns.size()) == waits;
+    return isStarvedByTurns(name) ||
+           (runsAndWaits(name) && name.substr(at + byTurns.size()) == waits);
 }
 
 std::string_view withoutState(std::string_view name) {
@@ -150,23 +150,40 @@ Stretches StateWords::notAwaitingData(uint32_t thread, TimeRange range) const {
     return without(whole, withoutOverlaps(std::move(awaiting)));
 }
 
-bool StateWords::hasNoCore(uint32_t row) const {
-    return trace_.cpuStates.state[row] == ThreadState::Runnable || isStarved(trace_.cpuStates, row);
+StateWords::Core StateWords::coreIn(uint32_t row) const {
+    const CpuStateTable& states = trace_.cpuStates;
+    const int64_t wholeNs = states.endNs[row] - states.startNs[row];
+    const int64_t delayNs = states.delayNs[row];
+    const ThreadState state = states.state[row];
+    if (state == ThreadState::Runnable)
+        return states.cpuNs[row] > wholeNs / hardlyOf ? Core::ByTurns : Core::None;
+    // What waits, too, is told of its waits unless it wanted a core for most of the time.
+    const bool wantsAlways = state == ThreadState::Running && delayNs > wholeNs / hardlyOf &&
+                             delayNs + states.cpuNs[row] > wholeNs - wholeNs / hardlyOf;
+    return wantsAlways || delayNs > wholeNs / 2 ? Core::ByTurns : Core::Given;
 }
 
 std::string StateWords::made(uint32_t row, Telling telling) const {
     const CpuStateTable& states = trace_.cpuStates;
     const ThreadState state = states.state[row];
     if (state == ThreadState::Unknown || telling == Telling::Nothing) return {};
-    if (state != ThreadState::Runnable && isStarved(states, row))
-        return fmt::format("{}{}{}", whichDoes, byTurns, getsNone);
+    const Core core = coreIn(row);
+    if (core == Core::ByTurns) {
+        // Who has no core stays where it is.
+        const bool isThere = (state == ThreadState::Running || state == ThreadState::Runnable) &&
+                             telling == Telling::Whole && states.stack[row] != noIndex;
+        std::string text;
+        if (isThere) text += " at " + frameText(trace_, ownFrame(trace_, states.stack[row]));
+        if (isThere) text += aboutText(trace_, states.stack[row]);
+        return text + fmt::format("{}{}{}", whichDoes, byTurns, getsNone);
+    }
     // Where it was at the looks is not where it was between them.
     if (telling == Telling::ByTurns)
         return fmt::format("{}{}{}", whichDoes, byTurns,
                            state == ThreadState::Running ? waits : nameOf(state).meaning);
     std::string text;
     // Who gets no core gets none whatever it is at.
-    if (states.stack[row] != noIndex && state != ThreadState::Runnable)
+    if (states.stack[row] != noIndex && core == Core::Given)
         text += " at " + frameText(trace_, ownFrame(trace_, states.stack[row]));
     if (states.stack[row] != noIndex && state == ThreadState::Running)
         text += aboutText(trace_, states.stack[row]);
@@ -184,7 +201,7 @@ std::string StateWords::made(uint32_t row, Telling telling) const {
 std::string_view StateWords::wordsOf(uint32_t row, Telling telling) {
     const CpuStateTable& states = trace_.cpuStates;
     const auto [known, isNew] =
-        known_.try_emplace({states.state[row], telling, isStarved(states, row), states.stack[row],
+        known_.try_emplace({states.state[row], telling, coreIn(row), states.stack[row],
                             states.holder[row], states.holderStack[row]});
     if (isNew) known->second = made(row, telling);
     return known->second;

@@ -38,8 +38,8 @@ bool isByTurns(std::string_view name);
 /// The same, whatever it waited for.
 bool runsAndWaits(std::string_view name);
 
-/// Whether the name of a cause tells that looks saw the thread run, whether it then ran all the
-/// time or by turns.
+/// Whether the name of a cause tells that looks saw the thread run or want to, whether it then ran
+/// all the time or by turns.
 bool wasSeenToRun(std::string_view name);
 
 /// Whether the name of a cause tells that the thread wanted a core for most of the time and had
@@ -78,7 +78,7 @@ class StateWords {
     template <class Sink>
     void forEachWithoutCore(uint32_t thread, TimeRange range, Sink sink) {
         states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
-            if (!hasNoCore(row)) return;
+            if (coreIn(row) == Core::Given) return;
             const std::string_view words = wordsOf(row, states_.tells(row, piece.durationNs()));
             if (!words.empty()) sink(piece, words);
         });
@@ -106,12 +106,18 @@ class StateWords {
 
   private:
     using Telling = StatesOfThreads::Telling;
-    bool hasNoCore(uint32_t row) const;
+    /// Whether the thread had a core when it wanted one.
+    enum class Core : uint8_t {
+        Given,
+        ByTurns,  ///< It ran, too: the kernel counts how long.
+        None,
+    };
+    Core coreIn(uint32_t row) const;
     std::string_view wordsOf(uint32_t row, Telling telling);
     std::string made(uint32_t row, Telling telling) const;
 
-    /// State, how well it is known, whether it got no core, stack, holder and its stack.
-    using Key = std::tuple<ThreadState, Telling, bool, uint32_t, uint32_t, uint32_t>;
+    /// State, how well it is known, whether it got a core, stack, holder and its stack.
+    using Key = std::tuple<ThreadState, Telling, Core, uint32_t, uint32_t, uint32_t>;
     const Trace& trace_;
     const StatesOfThreads states_;
     std::map<Key, std::string> known_;

@@ -42,7 +42,8 @@ bool areContributorsGood(const WorkerSummary& worker) {
     for (const Contributor& each : worker.contributors) {
         const bool isGood = each.count >= 0 && isTime(each.exposedNs) && each.totalNs >= 0 &&
                             each.bytes >= 0 && each.busBytes >= 0 && each.order >= 0 &&
-                            each.waitedNs >= 0 && each.waitedNs <= each.exposedNs;
+                            each.waitedNs >= 0 && each.waitedNs <= each.exposedNs &&
+                            each.workedNs >= 0 && each.workedNs <= each.exposedNs - each.waitedNs;
         if (!isGood || ++counts[static_cast<size_t>(each.part)] > mostContributors + 1)
             return false;
         sums[each.part] += each.exposedNs;

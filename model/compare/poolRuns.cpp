@@ -36,6 +36,7 @@ void addContributors(const WorkerSummary& from, WorkerSummary& to) {
         sum.bytes += each.bytes;
         sum.busBytes += each.busBytes;
         sum.waitedNs += each.waitedNs;
+        sum.workedNs += each.workedNs;
     }
     to.contributors.insert(to.contributors.end(), std::make_move_iterator(added.begin()),
                            std::make_move_iterator(added.end()));

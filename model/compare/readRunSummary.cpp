@@ -226,6 +226,7 @@ bool readContributors(const Database& database, RunSummary& summary) {
         each.busBytes = rows.number(t.busBytes);
         each.order = rows.number(t.firstPlace);
         each.waitedNs = rows.number(t.waitedNs);
+        each.workedNs = rows.number(t.workedNs);
         worker->contributors.push_back(std::move(each));
     }
     return rows.isGood();

@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "model/compare/WorkerTimeline.h"
+#include "model/compare/ranAndWaited.h"
 #include "model/compare/restBetween.h"
-#include "model/compare/waitedTime.h"
 #include "model/compare/workerConditions.h"
 #include "model/values/Statistics.h"
 #include "model/values/significance.h"
@@ -60,6 +60,7 @@ void add(Contributor& sum, const Contributor& more) {
     sum.bytes = saturatingSum(sum.bytes, more.bytes);
     sum.busBytes = saturatingSum(sum.busBytes, more.busBytes);
     sum.waitedNs = saturatingSum(sum.waitedNs, more.waitedNs);
+    sum.workedNs = saturatingSum(sum.workedNs, more.workedNs);
 }
 
 /// Sorted, without those that did nothing, and the least of each part summed up in one.
@@ -200,7 +201,7 @@ WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
         if (isIdle(part)) ++contributors[contributor].count;
     });
     countWork(run, timeline.work(), steps, contributors);
-    addWaitedTime(run.trace, timeline, windows, contributors);
+    addRanAndWaited(run.trace, timeline, windows, contributors);
     for (Contributor& contributor : contributors)
         if (isIdle(contributor.part)) contributor.totalNs = contributor.exposedNs;
     findOutliers(timeline, contributors, worker);

@@ -136,7 +136,7 @@ void writeContributors(const Database& database, const RunSummary& summary, Firs
                         t.name = each.name, t.path = each.path, t.count = each.count,
                         t.exposedNs = each.exposedNs, t.totalNs = each.totalNs,
                         t.bytes = each.bytes, t.busBytes = each.busBytes, t.firstPlace = each.order,
-                        t.waitedNs = each.waitedNs);
+                        t.waitedNs = each.waitedNs, t.workedNs = each.workedNs);
         ++index;
     }
 }

@@ -7,6 +7,7 @@
 #include "model/explain/Explanation.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/hostTime.h"
+#include "model/explain/longKernel.h"
 #include "model/explain/sayExplanation.h"
 #include "model/trace/knowsOnlyNccl.h"
 #include "model/values/DurationScale.h"
@@ -113,6 +114,8 @@ class Explainer {
             findPart(Rule::ExposedCommunication, StepPart::ExposedCommunication,
                      leastCommunicationShare);
         findThrottling();
+        if (const Contributor* kernel = longKernel(summary(), critical_->meanNs))
+            add(Rule::LongKernel, perStep(kernel->exposedNs), leastShare, kernel);
         // What lies between requests is not the program's to change.
         if (run_.kind != StepKind::Request) findPauses();
         findOtherIdle();
@@ -186,34 +189,28 @@ class Explainer {
             return each.trait == ContributorTrait::Unknown ||
                    std::ranges::any_of(told_, [&](auto isOf) { return isOf(each); });
         };
-        const int64_t toldNs =
-            exposedNs([&](const Contributor& each) { return each.part == part && isTold(each); });
-        const int64_t restNs =
-            critical_->parts[part] - toldNs - provedWaitsNs([&](const Contributor& each) {
-                return each.part == part && !isTold(each);
-            });
+        // No launch takes part in waits, nor in work that is a finding of its own.
+        const auto untoldNs = [&](const Contributor& each) {
+            if (each.part != part || isTold(each)) return int64_t{-1};
+            return each.exposedNs - provedWaitNs(each) - (isWorkTold_ ? each.workedNs : 0);
+        };
+        int64_t toldNs = 0;
+        for (const Contributor& each : summary().contributors)
+            if (each.part == part) toldNs += each.exposedNs - std::max<int64_t>(untoldNs(each), 0);
+        const int64_t restNs = critical_->parts[part] - perStep(toldNs);
         if (static_cast<double>(restNs) >= least * static_cast<double>(critical_->meanNs))
             partsTold_.insert(part);
-        add(rule, restNs, least,
-            greatest([&](const Contributor& each) { return each.part == part && !isTold(each); }));
-    }
-
-    /// Per step. No launch takes part in it, so it is never told of launches.
-    template <class Holds>
-    int64_t provedWaitsNs(Holds holds) const {
-        int64_t sumNs = 0;
-        for (const Contributor& each : summary().contributors)
-            if (holds(each)) sumNs += provedWaitNs(each);
-        return perStep(sumNs);
+        add(rule, restNs, least, greatestBy(summary(), untoldNs));
     }
 
     /// A thread that was seen to wait, and what of the time of one that by turns ran and waited it
     /// cannot have run in.
     void findHostWaits() {
-        const int64_t seenNs = exposedNs(isHostWaiting);
-        const int64_t gainNs = seenNs + provedWaitsNs([](const Contributor& each) {
-                                   return each.part == StepPart::LaunchBound;
-                               });
+        int64_t sumNs = 0;
+        for (const Contributor& each : summary().contributors)
+            if (each.part == StepPart::LaunchBound)
+                sumNs += isHostWaiting(each) ? each.exposedNs : provedWaitNs(each);
+        const int64_t gainNs = perStep(sumNs);
         const Contributor* main = greatestBy(summary(), [](const Contributor& each) {
             if (isHostWaiting(each)) return each.exposedNs;
             return each.waitedNs > 0 ? each.waitedNs : -1;
@@ -223,9 +220,12 @@ class Explainer {
     }
 
     void findHostWork() {
-        const int64_t gainNs = exposedNs(isHostWork) - provedWaitsNs(isHostWork);
-        if (add(Rule::HostWork, gainNs, leastShare, greatest(isHostWork)) != nullptr)
-            told_.push_back(isHostWork);
+        int64_t sumNs = 0;
+        for (const Contributor& each : summary().contributors) sumNs += each.workedNs;
+        const Contributor* main = greatestBy(summary(), [](const Contributor& each) {
+            return each.workedNs > 0 ? each.workedNs : -1;
+        });
+        isWorkTold_ = add(Rule::HostWork, perStep(sumNs), leastShare, main) != nullptr;
     }
 
     /// Idle time of a kind, which is then told once.
@@ -463,6 +463,7 @@ class Explainer {
             case Rule::GpuThrottled:
             case Rule::IdleBetweenSteps:
             case Rule::GpuIdle:
+            case Rule::LongKernel:
                 break;
         }
         return false;
@@ -474,6 +475,7 @@ class Explainer {
     int64_t idleToldNs_ =
         0;  ///< Idle time of the mean step that rules tell, or would if not muted.
     std::set<StepPart> partsTold_;  ///< Idle parts whose rest a rule tells, or would.
+    bool isWorkTold_ = false;       ///< Whether `HostWork` tells of `Contributor::workedNs`.
     std::vector<bool (*)(const Contributor&)> told_;  ///< Which idle time is a finding already.
     std::vector<WorkerParts>::const_iterator critical_;
 };

@@ -13,7 +13,6 @@ using namespace compare;
 
 bool isHostWaiting(const Contributor& each) {
     if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return false;
-    if (isStarvedByTurns(each.name)) return true;
     const std::optional<ThreadState> state = stateTold(each.name);
     return state && (isWaiting(*state) || *state == ThreadState::Runnable);
 }
@@ -22,11 +21,8 @@ int64_t provedWaitNs(const Contributor& each) {
     return isHostWaiting(each) ? 0 : each.waitedNs;
 }
 
-bool isHostWork(const Contributor& each) {
-    if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return false;
-    if (!each.name.starts_with("outside ") || isHostWaiting(each)) return false;
-    if (each.count <= 0 || each.exposedNs / each.count < leastHostWorkNs) return false;
-    return wasSeenToRun(each.name);
+int64_t ranNs(const Contributor& each) {
+    return isHostWaiting(each) ? 0 : each.exposedNs - each.waitedNs;
 }
 
 std::string hostWorkPlace(const WorkerSummary& worker) {
@@ -34,13 +30,13 @@ std::string hostWorkPlace(const WorkerSummary& worker) {
     std::map<std::string_view, int64_t> spentAt;
     std::string_view most;
     for (const Contributor& each : worker.contributors) {
-        if (!isHostWork(each)) continue;
+        if (each.workedNs <= 0) continue;
         std::string_view name = withoutState(each.name);
         const size_t from = name.find(at);
         if (from == std::string_view::npos) continue;
         name.remove_prefix(from + 1);
         int64_t& ns = spentAt[name];
-        ns += each.exposedNs;
+        ns += each.workedNs;
         if (most.empty() || ns > spentAt[most]) most = name;
     }
     return std::string(most);

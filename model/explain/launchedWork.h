@@ -13,4 +13,8 @@ namespace lanescope::explain {
 /// of a run as a whole. Empty where no work shows. O(contributors).
 std::string launchedWork(const compare::WorkerSummary& worker, std::string_view per);
 
+/// " 75.2 times a step the thread waits for the GPU, which then has nothing left to do ...": where
+/// it waits so often that it can never launch far ahead. Else empty.
+std::string drainedSentence(const compare::WorkerSummary& worker, std::string_view per);
+
 }  // namespace lanescope::explain

@@ -131,6 +131,18 @@ constexpr RuleFacts rules[]{
      "not for every shape. Fewer launches do not help.",
      "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
      "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20"},
+    {"long_kernel",
+     "One kernel takes a fifth of the step or more each time that it is launched, ten times as "
+     "long "
+     "as "
+     "the mean of the many others at least.",
+     "See what holds it up: additions to the same places one after the other (atomics), few blocks "
+     "that work while the rest of the GPU does not, memory that is read out of order; another "
+     "operation, layout or algorithm, or what it does in pieces. A profiler of kernels looks into "
+     "it.",
+     "SELECT s.value AS kernel, count(*) AS launches, max(k.end - k.start) AS longest_ns, "
+     "k.gridX * k.gridY * k.gridZ AS blocks FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON "
+     "s.id = k.shortName GROUP BY 1, 4 ORDER BY longest_ns DESC LIMIT 20"},
 };
 static_assert(std::size(rules) == ruleCount);
 

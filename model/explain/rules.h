@@ -31,8 +31,9 @@ enum class Rule : uint8_t {
     IdleBetweenSteps,
     GpuIdle,
     HostWork,
+    LongKernel,
 };
-inline constexpr size_t ruleCount = static_cast<size_t>(Rule::HostWork) + 1;
+inline constexpr size_t ruleCount = static_cast<size_t>(Rule::LongKernel) + 1;
 
 /// A rule as people and programs know it.
 struct RuleFacts {

@@ -13,7 +13,9 @@
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingQuery.h"
 #include "model/explain/hostTime.h"
+#include "model/explain/inputDataSentence.h"
 #include "model/explain/launchedWork.h"
+#include "model/explain/longKernel.h"
 #include "model/explain/stepsSentence.h"
 #include "model/trace/knowsOnlyNccl.h"
 #include "model/trace/notesOf.h"
@@ -29,8 +31,6 @@ namespace {
 constexpr size_t mostPartsTold = 2;
 constexpr double leastShareTold = 0.03;
 constexpr double mostlyComputing = 0.9;
-/// Of the time in which the GPU waits for data, so that nothing else is worth telling.
-constexpr double mostlyGuessed = 0.9;
 constexpr double mostlyByTurns = 0.5;
 constexpr size_t fewestSteps = 4;
 
@@ -147,14 +147,6 @@ class Words {
         if (state == ThreadState::Sleep) return "sleeps of its own accord";
         return state == ThreadState::Runnable ? "gets no core" : "itself waits";
     }
-    /// Whether nothing but what came next says that the CPU was getting data: it was not seen to
-    /// wait for what may bring some.
-    static bool isGuessed(std::string_view cause) {
-        if (cause.find(IdleCauses::beforeBatchCopy) == std::string_view::npos) return false;
-        const std::optional<ThreadState> state = stateTold(cause);
-        return state != ThreadState::Poll && state != ThreadState::Disk &&
-               state != ThreadState::Lock;
-    }
     /// Whether it is known of any cause what a thread did.
     bool wasLookedAt(uint32_t index) const {
         const auto& all = worker(index).contributors;
@@ -169,14 +161,14 @@ class Words {
     }
     /// Where most of the launch-bound time is of threads that also waited, or may have: fewer
     /// launches may not help.
-    template <class Holds>
-    std::string byTurnsSentence(const Finding& finding, Holds holds) const {
+    /// Of what of each contributor `nsOf` tells.
+    template <class NsOf>
+    std::string byTurnsSentence(const Finding& finding, NsOf nsOf) const {
         int64_t byTurnsNs = 0, unknownNs = 0, allNs = 0;
         for (const Contributor& each : worker(finding.worker).contributors) {
-            if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others ||
-                !holds(each))
+            if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others)
                 continue;
-            const int64_t ns = each.exposedNs - each.waitedNs;
+            const int64_t ns = nsOf(each);
             allNs += ns;
             if (isByTurns(each.name)) byTurnsNs += ns;
             if (isUnseen(each.name)) unknownNs += ns;
@@ -193,32 +185,6 @@ class Words {
             percent(shareOf(byTurnsNs, allNs)),
             finding.rule == Rule::LaunchBound ? ", so less to launch may not help" : "");
     }
-    /// Of the time that the GPU waits for data, as far as it is known for what.
-    double guessedShare(const Finding& finding) const {
-        int64_t guessedNs = 0, allNs = 0;
-        for (const Contributor& each : worker(finding.worker).contributors) {
-            if (each.part != StepPart::DataLoading || each.kind == ContributorKind::Others)
-                continue;
-            allNs += each.exposedNs;
-            if (isGuessed(each.name)) guessedNs += each.exposedNs;
-        }
-        return shareOf(guessedNs, allNs);
-    }
-    std::string inputData(const Finding& finding, const std::string& time) const {
-        const std::string mostly = contributorText(finding) + where(finding);
-        const double guessed = guessedShare(finding);
-        if (guessed >= mostlyGuessed)
-            return fmt::format(
-                "The GPU waits {} for the copy of the batch, mostly {}. That the CPU got data "
-                "meanwhile is a guess: it was not seen to wait for any.",
-                time, mostly);
-        std::string text = fmt::format("The GPU waits {} for data: mostly {}.", time, mostly);
-        if (guessed >= leastShareTold)
-            text += fmt::format(
-                " For {} of it that is a guess: the CPU was not seen to wait for any data.",
-                percent(guessed));
-        return text;
-    }
     /// Whether host work has a finding of its own.
     bool isHostWorkTold(uint32_t index) const {
         return std::ranges::any_of(made_.findings, [index](const Finding& each) {
@@ -226,9 +192,9 @@ class Words {
         });
     }
     /// What of launch-bound time is told of launches.
-    auto isOfLaunches(const Finding& finding) const {
+    auto ofLaunches(const Finding& finding) const {
         return [isTold = isHostWorkTold(finding.worker)](const Contributor& each) {
-            return !isTold || !isHostWork(each);
+            return ranNs(each) - (isTold ? each.workedNs : 0);
         };
     }
     std::string hostWork(const Finding& finding, const std::string& time,
@@ -240,7 +206,8 @@ class Words {
         const std::string place = hostWorkPlace(worker(finding.worker));
         if (!place.empty() && what.find(place) == std::string::npos)
             text += fmt::format("; where it was seen to run, that was most {}", place);
-        return text + "." + byTurnsSentence(finding, isHostWork) +
+        return text + "." +
+               byTurnsSentence(finding, [](const Contributor& each) { return each.workedNs; }) +
                heldBackSentence(run_, finding.worker);
     }
 
@@ -269,7 +236,8 @@ class Words {
                                  : ", mostly because of more time " + inText(finding) + what +
                                        where(finding));
             case Rule::InputData:
-                return inputData(finding, time) + heldBackSentence(run_, finding.worker);
+                return inputDataSentence(worker(finding.worker), time, what + where(finding)) +
+                       heldBackSentence(run_, finding.worker);
             case Rule::HostSynchronization:
                 return fmt::format(
                     "The GPU is idle {} because the CPU waited for it before it went on: mostly "
@@ -280,7 +248,8 @@ class Words {
                            "The GPU waits {} for work to be launched: mostly {}{}{}.", time, what,
                            where(finding),
                            launchedWork(worker(finding.worker), isWhole() ? "" : " a " + unit())) +
-                       byTurnsSentence(finding, isOfLaunches(finding)) +
+                       drainedSentence(worker(finding.worker), unit()) +
+                       byTurnsSentence(finding, ofLaunches(finding)) +
                        heldBackSentence(run_, finding.worker);
             case Rule::HostWork:
                 return hostWork(finding, time, what);
@@ -338,6 +307,8 @@ class Words {
                     what, where(finding));
             case Rule::StepPattern:
                 return pattern(finding);
+            case Rule::LongKernel:
+                return longKernelSentence(finding, time, what);
             case Rule::UnbalancedRanks:
                 return fmt::format("{} computes {} longer than the mean of all ranks: mostly {}{}.",
                                    worker(finding.worker).label(), time, what, where(finding));
@@ -367,6 +338,16 @@ class Words {
                                    factsOf(above.rule).identifier);
         }
         return {};
+    }
+
+    std::string longKernelSentence(const Finding& finding, const std::string& time,
+                                   const std::string& what) const {
+        const auto& all = worker(finding.worker).contributors;
+        const auto kernel = std::ranges::find_if(all, [&](const Contributor& each) {
+            return each.name == finding.contributor && each.path == finding.path;
+        });
+        return fmt::format("One kernel takes {}: {}{}{}", time, what, where(finding),
+                           longKernelText(worker(finding.worker), *kernel, unit()));
     }
 
     std::string pauses(const Finding& finding, const std::string& time) const {

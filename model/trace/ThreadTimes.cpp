@@ -49,9 +49,10 @@ StatesOfThreads::Telling StatesOfThreads::tells(uint32_t row, int64_t pieceNs) c
     if (!isCounted_[states.thread[row]])
         return pieceNs >= wholeNs / 4 * 3 ? Telling::Whole : Telling::Nothing;
     const int64_t ranNs = states.cpuNs[row] + states.delayNs[row];
-    const int64_t otherNs = isWaiting(state)                ? ranNs
-                            : state == ThreadState::Running ? wholeNs - ranNs - countTickNs
-                                                            : 0;
+    const bool wantsCore = state == ThreadState::Running || state == ThreadState::Runnable;
+    const int64_t otherNs = isWaiting(state) ? ranNs
+                            : wantsCore      ? wholeNs - ranNs - countTickNs
+                                             : 0;
     return otherNs > pieceNs / 10 ? Telling::ByTurns : Telling::Whole;
 }
 

@@ -6,6 +6,7 @@
 
 #include "model/explain/Explanation.h"
 #include "model/explain/hostTime.h"
+#include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
@@ -132,23 +133,141 @@ class TestHostTime : public QObject {
                  busy.findings[1].sentence.c_str());
     }
 
-    void shortStretchesAreTheWayFromLaunchToLaunch() {
-        const auto isWork = [](int64_t count, const char* name) {
-            Contributor each =
-                contributor(StepPart::LaunchBound, ContributorKind::Idle, name, 10 * ms);
-            each.count = count;
-            return isHostWork(each);
+    /// Long and short pieces of one line are told apart by how long each is, not by their mean.
+    void onlyWhatLastsIsWorkOfItsOwn() {
+        for (const int64_t busyNs : {12 * ms, 100 * us}) {
+            SimulatedTrace made;
+            const uint32_t main = made.addThread(0, 4242, "python3");
+            const uint32_t stack =
+                made.stack(noIndex, made.intern("step"), made.intern("/srv/own.py"), 3);
+            int64_t at = 1 * ms;
+            for (int64_t step = 0; step < 30; ++step) {
+                const int64_t startNs = at;
+                const auto launchAfter = [&](int64_t ns) {
+                    at += ns;
+                    made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 50 * us);
+                    at += 10 * us;
+                };
+                for (int short_ = 0; short_ < 50; ++short_) launchAfter(100 * us);
+                launchAfter(busyNs);
+                made.addNvtx(main, "step " + std::to_string(step), startNs, at);
+            }
+            kinds::CpuState::Row row;
+            row.startNs = 1 * ms;
+            row.endNs = at;
+            row.thread = main;
+            row.state = ThreadState::Running;
+            row.stack = stack;
+            row.cpuNs = at - 1 * ms;
+            made.add<kinds::CpuState>(row);
+            const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
+            const Finding* work = findingOf(explanation, Rule::HostWork);
+            const Finding* launches = findingOf(explanation, Rule::LaunchBound);
+            QVERIFY(launches != nullptr);
+            QCOMPARE(work != nullptr, busyNs == 12 * ms);
+            if (work == nullptr) continue;
+            QVERIFY2(std::abs(work->mostGainNs - 12 * ms) < 600 * us, work->sentence.c_str());
+            QVERIFY2(std::abs(launches->mostGainNs - 50 * 66 * us) < 1 * ms,
+                     launches->sentence.c_str());
+            QVERIFY(has(work->sentence, "at own.py:3 in step, which runs"));
+        }
+    }
+
+    /// Looks that see it run or want to say nothing of how long it had a core; the kernel does.
+    void theKernelsCountTellsRunningFromHavingNoCore() {
+        for (const ThreadState seen : {ThreadState::Running, ThreadState::Runnable}) {
+            SimulatedTrace made;
+            const uint32_t main = made.addThread(0, 4242, "python3");
+            const uint32_t stack =
+                made.stack(noIndex, made.intern("step"), made.intern("/srv/own.py"), 3);
+            for (int64_t step = 0; step < 30; ++step) {
+                const int64_t at = 1 * ms + step * 60 * ms;
+                made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 50 * us);
+                made.addNvtx(main, "step " + std::to_string(step), at, at + 60 * ms);
+                kinds::CpuState::Row row;
+                row.startNs = at;
+                row.endNs = at + 60 * ms;
+                row.thread = main;
+                row.state = seen;
+                row.stack = stack;
+                row.cpuNs = 28 * ms;
+                row.delayNs = 32 * ms;
+                made.add<kinds::CpuState>(row);
+            }
+            const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
+            const Finding* waits = findingOf(explanation, Rule::HostWaits);
+            const Finding* work = findingOf(explanation, Rule::HostWork);
+            QVERIFY(waits != nullptr && work != nullptr);
+            QVERIFY2(std::abs(waits->mostGainNs - 32 * ms * 29 / 30) < 200 * us,
+                     waits->sentence.c_str());
+            QVERIFY2(std::abs(work->mostGainNs - 28 * ms * 29 / 30) < 200 * us,
+                     work->sentence.c_str());
+            for (const Finding* each : {waits, work})
+                QVERIFY2(has(each->sentence,
+                             "at own.py:3 in step, which by turns runs and gets no core"),
+                         each->sentence.c_str());
+        }
+    }
+
+    /// Many short waits leave no lead to launch ahead, though each takes hardly any time itself.
+    void waitsThatLeaveNoLeadAreNamed() {
+        const auto sentenceOf = [](int waits) {
+            SimulatedTrace made;
+            const uint32_t main = made.addThread(0, 4242, "python3");
+            const uint32_t stack =
+                made.stack(noIndex, made.intern("step"), made.intern("/srv/own.py"), 3);
+            int64_t at = 1 * ms;
+            for (int64_t step = 0; step < 30; ++step) {
+                const int64_t startNs = at;
+                for (int kernel = 0; kernel < 40; ++kernel) {
+                    made.launch(main, made.defaultStream(), "gemm", at, at + 6 * us, at + 9 * us);
+                    at += 10 * us;
+                    if (kernel % 4 == 0 && kernel / 4 < waits) {
+                        kinds::Api::Row wait;
+                        wait.startNs = at - 2 * us;
+                        wait.endNs = at;
+                        wait.name = made.intern("cudaStreamSynchronize");
+                        wait.thread = main;
+                        wait.stack = stack;
+                        made.add<kinds::Api>(wait);
+                    }
+                    at += 150 * us;
+                }
+                made.addNvtx(main, "step " + std::to_string(step), startNs, at);
+            }
+            const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
+            const Finding* launches = findingOf(explanation, Rule::LaunchBound);
+            return launches == nullptr ? std::string() : launches->sentence;
         };
-        const char* running = "outside CUDA calls on the main thread at a.py:1 in f, which runs";
-        QVERIFY(isWork(20, running));
-        QVERIFY(!isWork(21, running));
-        QVERIFY(!isWork(0, running));
-        QVERIFY(isWork(1, "outside CUDA calls on the main thread, which by turns runs and waits"));
-        QVERIFY(
-            !isWork(1, "outside CUDA calls on the main thread, which by turns runs and sleeps"));
-        QVERIFY(!isWork(1, "outside CUDA calls on the main thread"));
-        QVERIFY(!isWork(1, "outside CUDA calls on the main thread at a.py:1 in f, which sleeps"));
-        QVERIFY(!isWork(1, "in cudaLaunchKernel on the main thread"));
+        QVERIFY2(has(sentenceOf(10),
+                     " 10 times a step the GPU has nothing left to do because the "
+                     "thread waits for it, mostly after cudaStreamSynchronize on the main "
+                     "thread at own.py:3 in step"),
+                 sentenceOf(10).c_str());
+        QVERIFY(has(sentenceOf(1), "for work to be launched"));
+        QVERIFY(!has(sentenceOf(1), "nothing left to do"));
+    }
+
+    void oneKernelThatTakesFarLongerThanAllOthersIsTold() {
+        const auto explained = [](int64_t longNs, int kernels) {
+            SimulatedTrace made;
+            int64_t at = 1 * ms;
+            for (int64_t step = 0; step < 30; ++step) {
+                const int64_t startNs = at;
+                for (int kernel = 0; kernel < kernels; ++kernel, at += 100 * us)
+                    made.addKernel(made.defaultStream(), "gemm", at, at + 100 * us);
+                made.addKernel(made.defaultStream(), "index", at, at + longNs);
+                at += longNs;
+                made.addNvtx(made.defaultThread(), "step " + std::to_string(step), startNs, at);
+            }
+            return explain::explain(*summarizeRun(*made.finish()));
+        };
+        const Explanation slow = explained(5 * ms, 50);
+        QCOMPARE(rulesOf(slow), std::vector{Rule::LongKernel});
+        QVERIFY2(has(slow.findings[0].sentence, "50 times as long as the mean of the 50 others"),
+                 slow.findings[0].sentence.c_str());
+        QVERIFY(explained(1 * ms, 50).findings.empty());
+        QVERIFY(explained(5 * ms, 5).findings.empty());
     }
 
     void moreCopiesThanKernelsAreSaidSo() {
@@ -209,6 +328,7 @@ class TestHostTime : public QObject {
                 StepPart::LaunchBound, ContributorKind::Idle,
                 "outside CUDA calls on the main thread at a.py:1 in f, which runs", idleNs);
             idle.count = 60;
+            idle.workedNs = idleNs;
             worker.contributors.push_back(idle);
             return run;
         };

@@ -119,6 +119,8 @@ struct StoredContributors : TableOf<StoredContributors> {
     Integer<"firstPlace"> firstPlace{this, "in the first step that has it"};
     Integer<"waitedNs"> waitedNs{
         this, "of exposedNs, in which the launching thread cannot have run, ns; 0 if unknown"};
+    Integer<"workedNs"> workedNs{
+        this, "of exposedNs, in which it ran something else for long at a time, ns; 0 if unknown"};
 };
 inline constexpr StoredContributors storedContributors;
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "model/compare/RunSummary.h"
+
+namespace lanescope::explain {
+
+/// "The GPU waits 14 ms of a step (42 %) for data: mostly ...", and how much of that is a guess, as
+/// nothing but what came next says that the CPU was getting data.
+std::string inputDataSentence(const compare::WorkerSummary& worker, const std::string& time,
+                              const std::string& mostly);
+
+}  // namespace lanescope::explain
