@@ -4,7 +4,9 @@
 It knows nothing of who looks for the fault: no number here is one of lanescope.fleet.
 """
 
+import json
 import sqlite3
+from pathlib import Path
 
 import numpy
 
@@ -12,73 +14,72 @@ from lanescope.fleet import reading
 from lanescope.fleet.reading import NONE, Summary
 
 FAULTS = {
-    "slow_gpu": (0.01, 0.03, 0.10),  # longer kernels
-    "late_loader": (0.05, 0.15, 0.40),  # of a step, in a fifth of the steps
-    "slow_rail": (0.05, 0.20, 0.50),  # longer transfers between machines by one GPU of each
-    "slow_nvlink": (0.05, 0.20, 0.50),  # the same within one machine
+    "slow_gpu": (0.005, 0.01, 0.02, 0.03, 0.05),  # longer kernels
+    "late_loader": (0.05, 0.10, 0.20, 0.40),  # of a step, in a fifth of the steps
+    "slow_rail": (0.05, 0.10, 0.20, 0.50),  # longer transfers between machines by one GPU of each
+    "slow_nvlink": (0.05, 0.10, 0.20, 0.50),  # the same within one machine
     "missing_rank": (1,),
     "wrong_order": (1,),
 }
+MOST_JOINED = 32
+RECORDED = Path(__file__).with_name("recorded_noise.json")
 
 
 class Noise:
-    """What recorded ranks differ by: from step to step, from rank to rank, and their collectives.
+    """What recorded ranks, runs and steps differ by, and their collectives, as take_noise.py took it.
 
-    The ranks of a job run one program, so those of a simulated one take after recordings of one: `programs` has the donors of each.
+    The ranks of a job run one program, so those of a simulated one take after recordings of one: `programs` has its
+    workers, each with what its steps take by part, as shares of the usual step. `factors` is by how much the usual kernels of
+    a rank or run are longer than those of all runs of its program.
     """
 
-    def __init__(self, summaries):
-        self.programs, self.moving = {}, []
-        for summary in summaries:
-            steps = summary.tables["steps"]
-            rows = [steps["worker"] == worker for worker in sorted(set(steps["worker"]))]
-            usual = numpy.median(steps["compute_ns"])
-            for own in rows:
-                wall = steps["wall_ns"][own].astype(float)
-                compute = steps["compute_ns"][own] / numpy.median(steps["compute_ns"][own])
-                rest = (wall - steps["communication_ns"][own] - steps["compute_ns"][own])
-                if len(wall) >= 4:
-                    self.programs.setdefault(_program_of(summary), []).append((numpy.median(steps["compute_ns"][own]) / usual, compute,
-                                        (rest - numpy.median(rest)) / numpy.median(wall), numpy.median(rest) / numpy.median(wall)))
-            self._add_moving(summary.tables["collectives"])
-        self.programs = list(self.programs.values())
-        self.moving = numpy.concatenate(self.moving)
+    def __init__(self, path=RECORDED):
+        given = json.loads(path.read_text())
+        programs, kernels = {}, {}
+        for worker in given["workers"]:
+            parts = {name: numpy.array(worker[name]) for name in ("compute", "copies", "loading", "launching")}
+            programs.setdefault(worker["program"], []).append((worker["step_ns"], parts))
+            kernels.setdefault(worker["program"], []).append(worker["compute_ns"])
+        self.programs = programs
+        self.factors = numpy.concatenate([numpy.array(each) / numpy.mean(each) for each in kernels.values() if len(each) > 1])
+        # Programs whose ranks wait for batches now and then, and long, though nothing is wrong with one of them.
+        self.late_anyhow = {name for name, workers in programs.items() if numpy.std(workers[0][1]["loading"]) > 0.1}
+        self.moving = numpy.concatenate([numpy.clip(each, 0.2, 20) for each in given["moving"]])
 
-    def _add_moving(self, calls):
-        """Of those of one size how much the shortest of all ranks differs from the median."""
-        known = (calls["gpu_ns"] != NONE) & (calls["shared_by"] == 1)
-        alike = {}
-        for place in numpy.flatnonzero(known):
-            key = (calls["communicator"][place], calls["operation"][place], calls["bytes"][place])
-            alike.setdefault(key, {}).setdefault(calls["number"][place], []).append(calls["gpu_end_ns"][place] - calls["gpu_ns"][place])
-        for groups in alike.values():
-            least = numpy.array([min(each) for each in groups.values()], dtype=float)
-            if len(least) >= 5 and numpy.median(least) > 0:
-                self.moving.append(numpy.clip(least / numpy.median(least), 0.2, 20))
+    def program(self, random, waits_for_gpu):
+        """The name of a program, of those that wait for the GPU and not for their CPU if that is asked."""
+        fitting = [name for name, workers in self.programs.items() if not waits_for_gpu or numpy.median(workers[0][1]["compute"]) > 0.5]
+        return fitting[random.integers(len(fitting))]
 
 
-def _program_of(summary):
-    """What ran: the script."""
-    return next((word.rsplit("/", 1)[-1] for word in (summary.facts["commandLine"] or "").split() if word.endswith(".py")), "")
+def _recorded_again(random, donor, steps):
+    """The parts of so many steps, in stretches as they were recorded."""
+    length = len(donor["compute"])
+    chosen, left = [], steps
+    while left > 0:
+        stretch = min(int(numpy.exp(random.uniform(numpy.log(3), numpy.log(length + 1)))), left)
+        chosen.append((int(random.integers(length)) + numpy.arange(stretch)) % length)
+        left -= stretch
+    chosen = numpy.concatenate(chosen)
+    return {name: values[chosen] for name, values in donor.items()}
 
 
-def _steps_of(noise, random, ranks, steps):
-    """Factors of compute and shares of the step that the rest is off, by rank and step, in stretches as they were recorded."""
-    donors = noise.programs[random.integers(len(noise.programs))]
-    compute, rest, usual = numpy.ones((ranks, steps)), numpy.zeros((ranks, steps)), donors[random.integers(len(donors))][3]
+def _steps_of(noise, random, ranks, steps, program):
+    """The usual step, and by part what each rank's steps take, in ns.
+
+    Each simulated step is several recorded ones, as where gradients are accumulated: steps of large jobs are longer than those
+    that were recorded, and what makes a GPU slower for a moment lasts no longer there.
+    """
+    workers = noise.programs[program]
+    recorded_ns = workers[0][0]
+    several = int(numpy.clip(numpy.ceil(random.uniform(100e6, 900e6) / recorded_ns), 1, MOST_JOINED))
+    made = {name: numpy.zeros((ranks, steps)) for name in workers[0][1]}
     for rank in range(ranks):
-        factor, computes, rests, _ = donors[random.integers(len(donors))]
-        start, place = 0, 0
-        while place < steps:
-            length = int(random.integers(2, 6))
-            start = int(random.integers(len(computes)))
-            chosen = (start + numpy.arange(length)) % len(computes)
-            end = min(place + length, steps)
-            compute[rank, place:end] = computes[chosen][:end - place]
-            rest[rank, place:end] = rests[chosen][:end - place]
-            place = end
-        compute[rank] *= factor
-    return compute, rest, usual
+        _, donor = workers[random.integers(len(workers))]
+        for name, values in _recorded_again(random, donor, steps * several).items():
+            made[name][rank] = recorded_ns * values.reshape(steps, several).sum(axis=1)
+        made["compute"][rank] *= noise.factors[random.integers(len(noise.factors))]
+    return recorded_ns * several, made
 
 
 class SimulatedJob:
@@ -89,18 +90,16 @@ class SimulatedJob:
         self.fault, self.size, self.hosts, self.gpus, self.steps = fault, size, hosts, gpus, steps
         self.ranks = hosts * gpus
         self.culprit = int(random.integers(self.ranks))
-        self.step_ns = float(random.uniform(40e6, 900e6))
-        compute, rest, usual_rest = _steps_of(noise, random, self.ranks, steps)
-        share = float(random.uniform(0.5, 0.75))
-        self.compute = share * self.step_ns * compute
-        self.idle = numpy.maximum(self.step_ns * (min(usual_rest, 0.2) + rest), 0.0)
-        self.loading = numpy.zeros_like(self.idle)
+        # Where the GPU waits for its CPU anyhow, kernels that take longer cost nothing.
+        self.program = noise.program(random, waits_for_gpu=fault == "slow_gpu")
+        self.step_ns, taken = _steps_of(noise, random, self.ranks, steps, self.program)
+        self.compute, self.copies, self.loading, self.idle = (taken[name] for name in ("compute", "copies", "loading", "launching"))
         if fault == "slow_gpu":
             self.compute[self.culprit] *= 1 + size
         if fault == "late_loader":
             late = random.random(steps) < 0.2
             late[random.integers(steps, size=3)] = True
-            self.loading[self.culprit, late] = size * self.step_ns * random.uniform(0.7, 1.3, int(late.sum()))
+            self.loading[self.culprit, late] += size * self.step_ns * random.uniform(0.7, 1.3, int(late.sum()))
         self._run(noise, random)
 
     def members(self, kind, index):
@@ -116,7 +115,7 @@ class SimulatedJob:
             for place, (kind, size) in enumerate((("tensor", 1 << 24), ("tensor", 1 << 25), ("data", 1 << 28))):
                 now = now + self.compute[:, step] / 3
                 if place == 0:
-                    now = now + self.idle[:, step] + self.loading[:, step]
+                    now = now + self.idle[:, step] + self.loading[:, step] + self.copies[:, step]
                 for index in range(self.hosts if kind == "tensor" else self.gpus):
                     members = self.members(kind, index)
                     factor = 1 + self.size if (self.fault, kind, index) in (
@@ -160,7 +159,7 @@ class SimulatedJob:
         for name, column in zip(names, columns):
             collectives[name] = numpy.array(column, dtype=object if name in texts else numpy.int64)
         whole = {"start_ns": self.starts[:, rank], "wall_ns": self.walls[:, rank], "communication_ns": self.waiting[:, rank],
-                 "compute_ns": self.compute[rank], "copies_ns": numpy.zeros(self.steps), "loading_ns": self.loading[rank]}
+                 "compute_ns": self.compute[rank], "copies_ns": self.copies[rank], "loading_ns": self.loading[rank]}
         steps = {"worker": numpy.zeros(self.steps, dtype=numpy.int64), "step": numpy.arange(self.steps)}
         steps.update({name: values.astype(numpy.int64) for name, values in whole.items()})
         own = {"worker": 0, "rank": rank, "pid": 1000 + rank, "gpu": rank % self.gpus, "gpu_name": "Simulated GPU", "ended_abnormally": 0,
@@ -220,10 +219,10 @@ def write_summary(summary, path, schema):
     for row in rows("workers", "host", "boot", "local_rank", "world_size", "gpu_uuid", "start_ns", "end_ns", "clock_error_ns", "clock_most_error_ns"):
         database.execute("INSERT INTO LANESCOPE_STORED_PLACES VALUES (0,?,?,?,?,?,?,?,?,?)", row)
     database.executemany("INSERT INTO LANESCOPE_STORED_STEPS VALUES (0,?,'',?,?,NULL)", rows("steps", "step", "start_ns", "wall_ns"))
-    for place, row in enumerate(rows("steps", "wall_ns", "communication_ns", "compute_ns", "loading_ns")):
-        wall, communication, compute, loading = row
-        parts = {"exposed_communication": communication, "compute": compute, "data_loading_idle": loading,
-                 "launch_bound_idle": wall - communication - compute - loading}
+    for place, row in enumerate(rows("steps", "wall_ns", "communication_ns", "compute_ns", "copies_ns", "loading_ns")):
+        wall, communication, compute, copies, loading = row
+        parts = {"exposed_communication": communication, "compute": compute, "exposed_htod": copies, "data_loading_idle": loading,
+                 "launch_bound_idle": wall - communication - compute - copies - loading}
         database.executemany("INSERT INTO LANESCOPE_STORED_PARTS VALUES (0,?,?,?)", [(place, part, ns) for part, ns in parts.items()])
     database.executemany("INSERT INTO LANESCOPE_STORED_COMMUNICATORS VALUES (0,?,?,?,?,?)",
                          rows("communicators", "communicator", "name", "position", "size", "calls"))

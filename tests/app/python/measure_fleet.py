@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures of the comparison of many ranks: how often a fault is named, and how long a thousand ranks take.
+"""Measures of the comparison of many ranks: how often a fault is named, and how long and in what memory a thousand ranks take.
 
-usage: PYTHONPATH=STAGE measure_fleet.py [--jobs 1000] [--ranks 1024] [--only clean|faults|scale]
+usage: PYTHONPATH=STAGE measure_fleet.py [--only clean|faults|scale|cluster] [--jobs 1000] [--results FILE] [--minutes N]
 
-Prints, by fault and its size, how many of so many simulated jobs list it first and how many name somebody else at all,
-and how many of as many jobs without a fault accuse anybody; then the time and memory of a report on so many ranks.
+Prints, by fault and its size, how many of so many simulated jobs list it first and how many name somebody else at all, and how
+many of as many jobs without a fault accuse anybody; then the time and memory of a report on so many ranks; then whether a
+Dask cluster makes the same bytes of whole traces if one of its workers is killed in the middle, which needs their disk.
+With --results each judged job is a line in FILE, and those that are there are not judged again; --minutes ends early.
+Ends with 1 where a fault of the size that is asked is listed first in less than 99 of 100 jobs, or more than one of 1000
+jobs without a fault accuses anybody.
 """
 
 import argparse
+import csv
 import os
-import resource
 import shutil
 import sys
 import tempfile
@@ -24,77 +28,133 @@ except SystemExit:
     sys.exit(77)
 
 import fleet_jobs
-from lanescope.fleet import findings, joining, page, reading, running, writing
+import fleet_scale
+from lanescope.fleet import findings, joining
 
 SHAPES = ((4, 8), (8, 4), (8, 8), (3, 8))
+STEPS = (30, 60, 120)
+# From which size on a fault must be found.
+ASKED = {"slow_gpu": 0.03, "late_loader": 0.4, "slow_rail": 0.2, "slow_nvlink": 0.2, "missing_rank": 1, "wrong_order": 1}
+FIELDS = ("fault", "size", "seed", "steps", "program", "is_first", "is_other")
 
 
 def judge(asked):
-    """How a job is judged: whether the fault is first, and whether anything else is found."""
+    """A line of the results: whether the fault is first, and whether anything else is found."""
     noise, seed, fault, size = asked
     hosts, gpus = SHAPES[seed % len(SHAPES)]
-    job = fleet_jobs.SimulatedJob(noise, seed, fault, size, hosts=hosts, gpus=gpus, steps=(30, 60, 120)[seed % 3])
+    job = fleet_jobs.SimulatedJob(noise, seed, fault, size, hosts=hosts, gpus=gpus, steps=STEPS[seed % len(STEPS)])
     found = findings.find(joining.join(job.summaries(), threads=1))
+    is_first = bool(fault and found) and job.is_named(found[0])
+    is_other = any(not fault or not job.is_named(each) for each in found)
+    return dict(zip(FIELDS, (fault, size, seed, job.steps, job.program, int(is_first), int(is_other))))
+
+
+class Results:
+    """What was judged, by fault and size; in a file if there is one."""
+
+    def __init__(self, path):
+        self.rows, self.file = {}, None
+        if path:
+            if os.path.exists(path):
+                with open(path, newline="", encoding="utf-8") as file:
+                    for row in csv.DictReader(file):
+                        self._keep({**row, "size": float(row["size"]), **{name: int(row[name]) for name in ("seed", "steps", "is_first", "is_other")}})
+            is_new = not self.rows
+            self.file = open(path, "a", newline="", encoding="utf-8")
+            self.writer = csv.DictWriter(self.file, FIELDS)
+            if is_new:
+                self.writer.writeheader()
+
+    def _keep(self, row):
+        self.rows.setdefault((row["fault"], row["size"]), {})[row["seed"]] = row
+
+    def add(self, row):
+        self._keep(row)
+        if self.file:
+            self.writer.writerow(row)
+            self.file.flush()
+
+    def of(self, fault, size):
+        return self.rows.get((fault, size), {})
+
+
+def faults_of(sizes):
+    all_of_them = [(fault, size) for fault, sizes_of in fleet_jobs.FAULTS.items() for size in sizes_of]
+    return [(fault, size) for fault, size in all_of_them if sizes == "all" or (sizes == "asked") == (size == ASKED[fault])]
+
+
+def share(rows):
+    return f"{sum(row['is_first'] for row in rows)} of {len(rows)}"
+
+
+def say(fault, size, rows, late_anyhow):
+    """Prints a line of the table; False if it is not as asked. Where all ranks wait long for batches, some wait longer by chance."""
+    others = sum(row["is_other"] for row in rows)
     if not fault:
-        return False, bool(found)
-    return bool(found) and job.is_named(found[0]), any(not job.is_named(each) for each in found)
+        print(f"no fault            : somebody accused in {others} of {len(rows)}", flush=True)
+        return others <= max(1, len(rows) // 1000)
+    by_steps = ", ".join(f"{steps}: {share([row for row in rows if row['steps'] == steps])}" for steps in STEPS)
+    print(f"{fault:13} {size:6.1%}: first in {share(rows)} (by steps {by_steps}), something else named in {others}", flush=True)
+    missed = {}
+    for row in rows:
+        of_program = missed.setdefault(row["program"], [0, 0])
+        of_program[row["is_first"]] += 1
+    named = [f"{program} {no} of {no + yes}" for program, (no, yes) in sorted(missed.items(), key=lambda each: -each[1][0]) if no]
+    if named and size >= ASKED[fault]:
+        print(f"    not first in jobs like {', '.join(named[:6])}", flush=True)
+    if fault == "late_loader":
+        rows = [row for row in rows if row["program"] not in late_anyhow]
+        print(f"    of jobs whose loaders are not late in all ranks anyhow: first in {share(rows)}", flush=True)
+    return size < ASKED[fault] or sum(row["is_first"] for row in rows) >= 0.99 * len(rows)
 
 
-def measure_faults(noise, jobs, faults):
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+def measure_faults(noise, jobs, faults, results, end, workers):
+    is_good = True
+    with ProcessPoolExecutor(workers) as pool:
         for fault, size in faults:
             # Seeds that no other row has: clean jobs are others than those with faults.
             first = 1_000_000 * (1 + len(fault)) + int(1000 * size) * 10_000
-            results = list(pool.map(judge, [(noise, first + seed, fault, size) for seed in range(jobs)], chunksize=8))
-            named, others = sum(one for one, _ in results), sum(other for _, other in results)
-            if fault:
-                print(f"{fault:13} {size:6.0%}: first in {named} of {jobs}, something else named in {others}", flush=True)
-            else:
-                print(f"no fault            : somebody accused in {others} of {jobs}", flush=True)
-
-
-def measure_scale(noise, schema, ranks):
-    folder = Path(tempfile.mkdtemp())
-    try:
-        job = fleet_jobs.SimulatedJob(noise, 1, "slow_gpu", 0.03, hosts=ranks // 8, gpus=8, steps=1000)
-        for summary in map(job.summary, range(ranks)):
-            fleet_jobs.write_summary(summary, folder / Path(summary.source).name, schema)
-        size = sum(path.stat().st_size for path in folder.iterdir())
-        print(f"{ranks} summaries of 1000 steps and 3000 collectives, {size / ranks / 1e3:.0f} kB each", flush=True)
-        start = time.monotonic()
-        results = running.in_processes(reading.find(folder), 2)
-        read = time.monotonic()
-        made = joining.join(results, threads=2)
-        del results
-        joined = time.monotonic()
-        found = findings.find(made)
-        judged = time.monotonic()
-        writing.write(made, found, str(folder / "fleet.sqlite"))
-        page.write_page(page.page(made, found, "measured"), str(folder / "fleet.html"))
-        end = time.monotonic()
-        own, children = (resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        print(f"read {read - start:.1f} s, joined {joined - read:.1f} s, judged {judged - joined:.1f} s, written {end - judged:.1f} s: {end - start:.1f} s; "
-              f"at most {own:.0f} MiB here and {children:.0f} MiB in a process that reads; the fault is first: {job.is_named(found[0])}", flush=True)
-    finally:
-        shutil.rmtree(folder)
+            known = results.of(fault, size)
+            left = [(noise, seed, fault, size) for seed in range(first, first + jobs) if seed not in known]
+            while left and time.monotonic() < end:
+                for row in pool.map(judge, left[:64], chunksize=4):
+                    results.add(row)
+                del left[:64]
+            rows = list(results.of(fault, size).values())
+            if rows:
+                is_good &= say(fault, size, rows, noise.late_anyhow)
+    return is_good
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=1000)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--ranks", type=int, default=1024)
-    parser.add_argument("--only", choices=("clean", "faults", "scale"))
+    parser.add_argument("--traces", type=int, default=64)
+    parser.add_argument("--events", type=float, default=1.75e6, help="of each trace of the cluster")
+    parser.add_argument("--generator", default="", help="lanescope-generate-trace, which makes the traces of the cluster")
+    parser.add_argument("--only", choices=("clean", "faults", "scale", "cluster"))
+    parser.add_argument("--sizes", choices=("all", "asked", "others"), default="all", help="of the faults")
+    parser.add_argument("--results", default="")
+    parser.add_argument("--minutes", type=float, default=1e6)
     asked = parser.parse_args()
-    test_fleet.WithNoise.setUpClass()
-    try:
-        if asked.only in (None, "clean"):
-            measure_faults(test_fleet.WithNoise.noise, asked.jobs, [("", 0.0)])
-        if asked.only in (None, "faults"):
-            measure_faults(test_fleet.WithNoise.noise, asked.jobs, [(fault, size) for fault, sizes in fleet_jobs.FAULTS.items() for size in sizes])
-        if asked.only in (None, "scale"):
-            measure_scale(test_fleet.WithNoise.noise, test_fleet.WithNoise.schema, asked.ranks)
-    finally:
-        test_fleet.WithNoise.tearDownClass()
+    end = time.monotonic() + 60 * asked.minutes
+    noise, results, is_good = fleet_jobs.Noise(), Results(asked.results), True
+    if asked.only in (None, "clean"):
+        is_good &= measure_faults(noise, asked.jobs, [("", 0.0)], results, end, asked.workers)
+    if asked.only in (None, "faults"):
+        is_good &= measure_faults(noise, asked.jobs, faults_of(asked.sizes), results, end, asked.workers)
+    if asked.only in (None, "scale", "cluster"):
+        folder = Path(tempfile.mkdtemp())
+        try:
+            if asked.only != "cluster":
+                is_good &= fleet_scale.measure_report(noise, test_fleet.schema_of(folder), asked.ranks, folder / "job")
+            if asked.only == "cluster" or asked.generator:
+                is_good &= fleet_scale.measure_cluster(asked.generator, asked.traces, asked.events, folder / "traces")
+        finally:
+            shutil.rmtree(folder)
+    sys.exit(0 if is_good else 1)
 
 
 if __name__ == "__main__":

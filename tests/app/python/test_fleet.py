@@ -63,7 +63,7 @@ def summarize(folder, *traces):
 
 
 def recorded(folder):
-    """Summaries of recordings of real GPUs, of which the noise is taken."""
+    """Summaries of recordings of real GPUs."""
     os.environ["LANESCOPE_PROGRAM"] = str(lanescope.program())
     packed = sorted(SAMPLES.glob("*.sqlite.gz")) + sorted((TESTS / "golden/compare-pairs").glob("same*.sqlite.gz"))
     for path in packed:
@@ -76,15 +76,23 @@ def recorded(folder):
     return read
 
 
+def schema_of(folder):
+    """The tables of a summary, as the program makes them; `recorded` was called for the folder, or is here."""
+    if not (folder / "made").exists():
+        recorded(folder)
+    database = sqlite3.connect(next((folder / "made").glob("*.lanescope-summary")))
+    schema = ";\n".join(sql for sql, in database.execute("SELECT sql FROM sqlite_master WHERE type = 'table'"))
+    database.close()
+    return schema
+
+
 class WithNoise(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp())
         cls.recorded = recorded(cls.folder)
-        cls.noise = fleet_jobs.Noise(cls.recorded)
-        database = sqlite3.connect(next((cls.folder / "made").glob("*.lanescope-summary")))
-        cls.schema = ";\n".join(sql for sql, in database.execute("SELECT sql FROM sqlite_master WHERE type = 'table'"))
-        database.close()
+        cls.noise = fleet_jobs.Noise()
+        cls.schema = schema_of(cls.folder)
 
     @classmethod
     def tearDownClass(cls):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from statistics import NormalDist
 
 import numpy
 
@@ -22,6 +23,7 @@ LATE_SHARE = 0.03  # of the usual step: a rank is late in a step
 LATE_SPREADS = 6.0
 FEWEST_LATE = 3
 LEAST_CHANCE = 1e-6  # that a rank is late so often though it is as the others; a job of many ranks asks some thousand times
+CHANCE_OF_ANY = 5e-4  # that of as many as are compared one stands out so far, if all are alike
 NORMAL = 1.4826  # from a median absolute deviation to a standard deviation
 KERNEL_FACTOR = 1.1
 HOST_SHARE = 0.5  # of its ranks, from which on the host is named instead
@@ -51,13 +53,37 @@ def median(values, axis=None):
 
 
 def spread(values) -> float:
-    """A standard deviation that a few odd ones do not change."""
-    return float(NORMAL * median(numpy.abs(values - median(values))))
+    """A standard deviation that a few odd ones do not change: by the biweight, which of few values knows it far better than
+    the median of distances does."""
+    values = numpy.asarray(values, dtype=float).ravel()
+    values = values[~numpy.isnan(values)]
+    if not len(values):
+        return math.nan
+    off = values - numpy.median(values)
+    usual = float(numpy.median(numpy.abs(off)))
+    if usual == 0:
+        return 0.0
+    share = (off / (9 * usual)) ** 2
+    inside = share < 1
+    off, share = off[inside], share[inside]
+    below = float(((1 - share) * (1 - 5 * share)).sum())
+    return math.sqrt(len(values) * float((off**2 * (1 - share) ** 4).sum())) / abs(below) if below else NORMAL * usual
 
 
 def needed(count: int) -> float:
-    """How many spreads off something must be. Few tell little of their own spread."""
-    return 5.0 + 40.0 / count
+    """How many spreads off the furthest of so many alike is by chance no more often than `CHANCE_OF_ANY`: a quantile of
+    Student's t, since few tell little of their own spread."""
+    z, freedom = NormalDist().inv_cdf(1 - CHANCE_OF_ANY / max(count, 2)), max(count - 1, 1)
+    return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+
+
+def _best(excess: numpy.ndarray) -> numpy.ndarray:
+    """The mean of the best third of each rank's steps: what is slow for good is so in these, too, while what slows a rank
+    down now and then, as power and heat do, is not in them."""
+    ordered = numpy.sort(excess, axis=1)  # what is not known is last
+    counts = numpy.maximum(numpy.sum(~numpy.isnan(excess), axis=1) // 3, 1)
+    sums = numpy.cumsum(numpy.nan_to_num(ordered), axis=1)
+    return sums[numpy.arange(len(excess)), counts - 1] / counts
 
 
 def chance_of_more(successes: int, tries: int, share: float) -> float:
@@ -97,7 +123,10 @@ def _judge_part(job: Job, rows: list, part: str) -> list:
     with numpy.errstate(all="ignore"):
         means = numpy.where(counts > 0, numpy.nansum(excess, axis=1) / counts, 0.0)
         errors = numpy.nanstd(excess, axis=1) / numpy.sqrt(numpy.maximum(counts, 1))
-    between = spread(means)
+    # Where steps are now and then longer, all ranks' means lie above the medians of steps.
+    means, best = means - median(means), _best(excess)
+    best = best - median(best)
+    between, between_best = spread(means), spread(best)
     late = excess > max(LATE_SHARE * usual, LATE_SPREADS * spread(excess))
     lates = late.sum(axis=1)
     found = []
@@ -106,7 +135,7 @@ def _judge_part(job: Job, rows: list, part: str) -> list:
         share = mean / usual if usual > 0 else 0.0
         if count < FEWEST_STEPS or share < LEAST_SHARE:
             continue
-        sureness = mean / max(math.hypot(between, float(errors[place])), 1e-9 * usual)
+        sureness = max(mean / max(between, float(errors[place]), 1e-9 * usual), float(best[place]) / max(between_best, 1e-9 * usual))
         is_often_late = _is_often_late(lates, counts, place)
         if sureness < needed(len(rows)) and not is_often_late:
             continue
