@@ -28,7 +28,8 @@ class ComparePage : public DocumentPage {
 
     QString title() const override;
     std::vector<views::TimelineView*> timelines() const override;
-    HitNavigator& hits() const override { return *hits_; }
+    HitNavigator& hits() const { return *hits_; }
+    HitNavigator* navigator() const override { return hits_; }
     views::ReportView* currentTable() const override;
     QList<QAction*> commands() const override;
     void setTheme(const views::Theme& theme) override;

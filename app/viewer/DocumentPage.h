@@ -20,26 +20,28 @@ namespace lanescope::viewer {
 class AppSettings;
 class HitNavigator;
 
-/// One open document, a trace or a comparison: what the window's menus and search box can do with
-/// it.
+/// One open document, a trace, a comparison or a report of many ranks: what the window's menus and
+/// search box can do with it.
 class DocumentPage : public QWidget {
     Q_OBJECT
   public:
     using QWidget::QWidget;
 
     virtual QString title() const = 0;
-    /// In the order from top to bottom; never empty. The first has the keyboard by default.
-    virtual std::vector<views::TimelineView*> timelines() const = 0;
-    virtual HitNavigator& hits() const = 0;
+    /// In the order from top to bottom; none if it has no timeline. The first has the keyboard by
+    /// default.
+    virtual std::vector<views::TimelineView*> timelines() const { return {}; }
+    /// What a search finds in it; null if it cannot be searched.
+    virtual HitNavigator* navigator() const { return nullptr; }
     /// The table to export, or null if none is on the screen.
-    virtual views::ReportView* currentTable() const = 0;
+    virtual views::ReportView* currentTable() const { return nullptr; }
     /// What only this document can do, with names and keys, for the menu Analyse.
     virtual QList<QAction*> commands() const { return {}; }
     /// What else than tracks and commands can be gone to by name: marks, tables.
     virtual std::vector<FinderEntry> places() const { return {}; }
     virtual void setTheme(const views::Theme& theme) = 0;
-    virtual void setDetailsVisible(bool isVisible) = 0;
-    virtual void setTablesVisible(bool isVisible) = 0;
+    virtual void setDetailsVisible(bool /*isVisible*/) {}
+    virtual void setTablesVisible(bool /*isVisible*/) {}
     /// Something on the screen is still being computed.
     virtual bool isBusy() const = 0;
     /// Sizes of the parts, kept from run to run.

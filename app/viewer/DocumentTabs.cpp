@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/viewer/ComparePage.h"
+#include "app/viewer/FleetPage.h"
 #include "app/viewer/LiveBar.h"
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/LoadPage.h"
@@ -72,6 +73,12 @@ void DocumentTabs::openTrace(const std::filesystem::path& path) {
             return;
         }
     }
+    for (FleetPage* page : pages<FleetPage>()) {
+        if (isSameFile(page->report().path, path)) {
+            setCurrentWidget(page);
+            return;
+        }
+    }
     // One that is on its way is not read a second time.
     for (LoadPage* page : pages<LoadPage>()) {
         if (page->paths().size() == 1 && page->isLoading() &&
@@ -133,6 +140,10 @@ void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files) {
     load(new LoadPage(files, {true}));
 }
 
+void DocumentTabs::openCut(const std::vector<std::filesystem::path>& files, const TraceCut& cut) {
+    load(new LoadPage(files, {true, 0, cut}));
+}
+
 void DocumentTabs::showTrace(TracePtr trace) {
     auto* page = new TracePage(std::move(trace));
     setCurrentIndex(addTab(page, page->title()));
@@ -161,7 +172,7 @@ void DocumentTabs::load(LoadPage* page) {
     });
     connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
         // What files were merged into lies in a cache, from where it may go.
-        if (page->paths().size() == 1 || traces.size() > 1)
+        if ((page->paths().size() == 1 && page->isWhole()) || traces.size() > 1)
             for (const auto& path : page->paths()) emit traceOpened(toQString(path));
         if (traces.size() >= 2) {
             QStringList files;
@@ -178,6 +189,12 @@ void DocumentTabs::load(LoadPage* page) {
         } else {
             replace(page, new TracePage(traces[0], page->storedRun()));
         }
+    });
+    connect(page, &LoadPage::reportLoaded, this, [this, page](const fleet::FleetReportPtr& report) {
+        emit traceOpened(toQString(page->paths().front()));
+        auto* fleet = new FleetPage(report);
+        connect(fleet, &FleetPage::openWanted, this, &DocumentTabs::openCut);
+        replace(page, fleet);
     });
     page->start();
 }

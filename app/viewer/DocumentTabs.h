@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "model/live/LiveTrace.h"
+#include "model/merge/TraceCut.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope::viewer {
 
 class DocumentPage;
+class FleetPage;
 class LoadPage;
 class TracePage;
 
@@ -29,6 +31,8 @@ class DocumentTabs : public QTabWidget {
     void openComparison(const std::vector<std::filesystem::path>& files, size_t baselineRuns = 0);
     /// Reads the files as one trace, of the ranks of a job, in a new tab.
     void openMerged(const std::vector<std::filesystem::path>& files);
+    /// The same, of which only some ranks and steps are wanted; of one file, too.
+    void openCut(const std::vector<std::filesystem::path>& files, const TraceCut& cut);
     /// Shows traces that are in memory already.
     void showTrace(TracePtr trace);
     void showComparison(TracePtr baseline, TracePtr candidate);

@@ -84,6 +84,7 @@ QString LoadPage::title() const {
         return tr("%1 against %2 runs")
             .arg(paths_.size() - several_.baselineRuns)
             .arg(several_.baselineRuns);
+    if (!several_.cut.isWhole()) return views::toQString(describe(several_.cut));
     if (paths_.size() > 1 && several_.areOneTrace) return tr("%1 traces as one").arg(paths_.size());
     if (paths_.size() > 2) return tr("%1 runs against %2").arg(paths_.size() - 1).arg(first);
     return paths_.size() < 2 ? first : tr("%1 against %2").arg(fileName(paths_.back()), first);
@@ -156,7 +157,16 @@ void LoadPage::cancel() {
 void LoadPage::loadNext() {
     const size_t index = traces_.size();
     using Paths = std::vector<std::filesystem::path>;
-    loader_ = new TraceLoader(several_.areOneTrace ? paths_ : Paths{paths_[index]}, this);
+    loader_ =
+        new TraceLoader(several_.areOneTrace ? paths_ : Paths{paths_[index]}, this, several_.cut);
+    connect(loader_, &TraceLoader::reportLoaded, this, [this](const fleet::FleetReportPtr& report) {
+        if (traceCount() > 1)
+            return showError(tr("%1 is a report of many ranks and no trace: open it by itself.")
+                                 .arg(fileName(report->path)));
+        isLoading_ = false;
+        previewJob_->cancel();
+        emit reportLoaded(report);
+    });
     connect(loader_, &TraceLoader::progressed, this,
             [this, index](double fraction, const QString& what) {
                 bar_->setValue(int(1000.0 * (double(index) + fraction) / double(traceCount())));

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "model/compare/compareStoredRuns.h"
+#include "model/fleet/FleetReport.h"
+#include "model/merge/TraceCut.h"
 #include "model/trace/Trace.h"
 #include "views/explain/ExplainedRun.h"
 
@@ -30,6 +32,7 @@ struct SeveralFiles {
     /// Of a comparison: the first so many are runs of one program, the others of another. 0: the
     /// first is compared with each of the others.
     size_t baselineRuns = 0;
+    TraceCut cut = {};  ///< What of one trace is wanted.
 };
 
 /// Stands in for a document while its traces are read: progress and a way out. If a file cannot be
@@ -50,6 +53,7 @@ class LoadPage : public QWidget {
     /// Why it failed; empty while it has not.
     QString errorText() const;
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
+    bool isWhole() const { return several_.cut.isWhole(); }
     /// 0 if each path is a program of its own.
     size_t baselineRuns() const { return several_.baselineRuns; }
     /// What the preview shows; null while it shows nothing.
@@ -64,6 +68,8 @@ class LoadPage : public QWidget {
   signals:
     /// All traces, in the order of the paths.
     void loaded(const std::vector<lanescope::TracePtr>& traces);
+    /// The file is a report of many ranks.
+    void reportLoaded(lanescope::fleet::FleetReportPtr report);
     void failed(const QString& sentence);
     /// The user wants this page to go away.
     void closeRequested();

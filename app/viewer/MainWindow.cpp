@@ -183,7 +183,7 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     updateCurrent();
     if (qobject_cast<TracePage*>(page))
         offerComparison();
-    else
+    else if (!page->timelines().empty())
         offerOneTrace(*page);
 }
 
@@ -245,10 +245,11 @@ bool MainWindow::noteRanks(const std::vector<TracePtr>& traces) {
 void MainWindow::updateCurrent() {
     DocumentPage* page = tabs_->currentDocument();
     pages_->setCurrentIndex(tabs_->count() > 0 ? 1 : 0);
-    searchBar_->setNavigator(page ? &page->hits() : nullptr);
-    actions_->setAvailable(page != nullptr, page != nullptr);
+    searchBar_->setNavigator(page ? page->navigator() : nullptr);
+    actions_->setAvailable(page && !page->timelines().empty(), page != nullptr);
     actions_->setDocumentActions(page ? page->commands() : QList<QAction*>());
-    TimelineView* timeline = page ? page->timelines().front() : nullptr;
+    const auto timelines = page ? page->timelines() : std::vector<TimelineView*>();
+    TimelineView* timeline = timelines.empty() ? nullptr : timelines.front();
     actions_->showStateOf(timeline);
     goToBar_->setTimeline(timeline);
     actions_->closeTab->setEnabled(tabs_->count() > 0);
@@ -293,7 +294,7 @@ void MainWindow::connectViewActions() {
     connect(actions_, &ViewerActions::timelineCommand, this,
             [this](const std::function<void(TimelineView&)>& run) {
                 DocumentPage* page = tabs_->currentDocument();
-                if (!page) return;
+                if (!page || page->timelines().empty()) return;
                 TimelineView& timeline = *page->timelines().front();
                 run(timeline);
                 keepLook(timeline);
@@ -344,7 +345,7 @@ void MainWindow::popUpFinder() {
     }
     finder_->model().setEntries(std::move(entries));
     finder_->popUp();
-    if (!page) return;
+    if (!page || page->timelines().empty()) return;
     names_->request(page->timelines().front()->trace(),
                     [this](const std::shared_ptr<const FinderNames>& names) {
                         finder_->model().setNames(names, [this](const QString& name) {

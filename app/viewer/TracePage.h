@@ -51,7 +51,8 @@ class TracePage : public DocumentPage {
 
     QString title() const override;
     std::vector<views::TimelineView*> timelines() const override { return {timeline_}; }
-    HitNavigator& hits() const override { return *hits_; }
+    HitNavigator& hits() const { return *hits_; }
+    HitNavigator* navigator() const override { return hits_; }
     views::ReportView* currentTable() const override;
     QList<QAction*> commands() const override;
     std::vector<FinderEntry> places() const override;

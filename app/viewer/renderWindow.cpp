@@ -112,9 +112,10 @@ Result<void> showAnswer(DocumentPage* page, const std::string& query) {
 Result<void> checkAnswered(MainWindow& window, const RenderOptions& render) {
     DocumentPage* page = window.tabs().currentDocument();
     if (!page) return {};
-    if (!page->hits().error().isEmpty())
-        return fail("--find: {}", page->hits().error().toStdString());
-    if (!render.find.empty() && page->hits().count() == 0)
+    const HitNavigator* hits = page->navigator();
+    if (!hits) return {};
+    if (!hits->error().isEmpty()) return fail("--find: {}", hits->error().toStdString());
+    if (!render.find.empty() && hits->count() == 0)
         return fail("--find: nothing has \"{}\" in its name.", printable(render.find));
     const auto* trace = qobject_cast<const TracePage*>(page);
     if (render.query.empty() || !trace || !trace->tools().sql().hasFailed()) return {};
@@ -142,9 +143,20 @@ Result<void> showStep(DocumentPage* page, const RenderOptions& render) {
     return {};
 }
 
+Result<void> checkNoTimelineAsked(const RenderOptions& render) {
+    if (render.select || render.visible || render.step || render.hasGhost ||
+        !render.align.empty() || !render.table.empty() || !render.query.empty() ||
+        !render.find.empty())
+        return fail(
+            "A report of many ranks has no timeline and no tables to choose from: leave "
+            "out all but --do.");
+    return {};
+}
+
 Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     DocumentPage* page = window.tabs().currentDocument();
     if (!page) return {};
+    if (page->timelines().empty()) return checkNoTimelineAsked(render);
     const Trace& shown = *page->timelines().front()->trace();
     for (const auto& [option, range] :
          {std::pair("--select", render.select), std::pair("--visible", render.visible)}) {

@@ -56,14 +56,16 @@ std::vector<fs::path> filesOf(std::span<const fs::path> files, const TraceCut& c
     return wanted.empty() ? std::vector<fs::path>(files.begin(), files.end()) : wanted;
 }
 
-Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files,
+Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files, bool mayWrite,
                                       const LoadProgress& progress) {
+    OpenOptions how;
+    how.mayWrite = mayWrite;
     std::vector<TracePtr> traces;
     const auto share = opened / static_cast<double>(files.size());
     for (size_t index = 0; index < files.size(); ++index) {
         const auto begin = share * static_cast<double>(index);
         Result<TracePtr> trace =
-            openTrace(files[index], {}, partOf(progress, begin, begin + share));
+            openTrace(files[index], how, partOf(progress, begin, begin + share));
         if (!trace) return fail(trace.error());
         traces.push_back(std::move(*trace));
     }
@@ -81,7 +83,8 @@ Result<std::vector<HealthNote>> merge(std::span<const fs::path> files, const fs:
     std::error_code error;
     if (fs::exists(output, error))
         return fail("{} exists: choose another name, or remove it.", output.string());
-    Result<std::vector<TracePtr>> traces = openAll(filesOf(files, options.cut), progress);
+    Result<std::vector<TracePtr>> traces =
+        openAll(filesOf(files, options.cut), options.mayWriteIndexes, progress);
     if (!traces) return fail(traces.error());
     const auto isWanted = [&progress](double fraction, std::string_view what) {
         return !progress || progress(fraction, what);

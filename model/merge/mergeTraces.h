@@ -31,6 +31,7 @@ struct MergeOptions {
     TraceCut cut =
         {};  ///< Clocks are brought together by all that the traces have, also by the rest.
     unsigned threads = 1;
+    bool mayWriteIndexes = true;  ///< Beside files that have none, where they are merged.
 };
 
 /// Several traces as one: ranks of a job that left a file each. Processes keep their PIDs and say
