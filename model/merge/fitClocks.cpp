@@ -15,6 +15,8 @@ constexpr double usualDrift = 50e-6;
 /// Ends of one moment are never known better than this.
 constexpr double leastSpreadNs = 20;
 constexpr int rounds = 12;
+/// Of the time that a clock is looked at in, by how steady it is, and moments in each.
+constexpr size_t mostParts = 16, fewestOfPart = 8;
 
 /// A sighting as the equations have it. Times are from an origin that all share, which keeps them
 /// exact as `double`s for weeks.
@@ -112,6 +114,7 @@ class Fitter {
         for (int round = 0; round < rounds; ++round)
             if (!solve(round)) break;
         giveErrors();
+        coverUnsteadiness();
         obeyCausality();
         fit.spreadNs = std::llround(spreadNs_);
         for (size_t clock = 0; clock < clocks_.size(); ++clock) {
@@ -326,6 +329,45 @@ class Fitter {
                     std::max(worst, ofOffset[state.unknown] + 2 * s * ofOffset[state.unknown + 1] +
                                         s * s * ofDrift[state.unknown + 1]);
             state.errorNs = 3 * spreadNs_ * std::sqrt(std::max(worst, 0.0)) + spreadNs_;
+        }
+    }
+
+    /// What each point is off from the others of its moment, by clock and in order of time.
+    std::vector<std::vector<std::pair<double, double>>> distances() const {
+        std::vector<std::vector<std::pair<double, double>>> found(clocks_.size());
+        std::vector<double> others;
+        for (const std::vector<Point>& points : points_) {
+            if (points.size() < 2) continue;
+            for (const Point& point : points) {
+                others.clear();
+                for (const Point& each : points)
+                    if (&each != &point) others.push_back(corrected(each.clock, each.timeNs));
+                found[point.clock].emplace_back(
+                    point.timeNs, corrected(point.clock, point.timeNs) - medianOf(others));
+            }
+        }
+        for (auto& each : found) std::sort(each.begin(), each.end());
+        return found;
+    }
+
+    /// A clock that was set meanwhile, or whose rate was changed, is no line: it may be off by as
+    /// much as it is from the others in any part of the time.
+    void coverUnsteadiness() {
+        const auto all = distances();
+        for (size_t clock = 0; clock < clocks_.size(); ++clock) {
+            const auto& own = all[clock];
+            if (clocks_[clock].unknown == SIZE_MAX || own.size() < fewestOfPart) continue;
+            const size_t parts = std::min(mostParts, own.size() / fewestOfPart);
+            double worst = 0;
+            for (size_t part = 0; part < parts; ++part) {
+                std::vector<double> there;
+                for (size_t at = part * own.size() / parts; at < (part + 1) * own.size() / parts;
+                     ++at)
+                    there.push_back(std::abs(own[at].second));
+                worst = std::max(worst, medianOf(std::move(there)));
+            }
+            // Up to here it is noise, of which the error tells already.
+            if (worst > 3 * spreadNs_) clocks_[clock].errorNs += 1.1 * worst;
         }
     }
 

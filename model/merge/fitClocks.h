@@ -44,8 +44,9 @@ struct ClockFit {
 /// Finds offset and drift of each clock against the first, so that what all saw together ended
 /// together: least squares over all moments at once, in which moments that fit badly count little;
 /// then no clock is left where something would end that has not begun everywhere, if it can be
-/// helped. Drifts are taken to be some 50 ppm at most where moments do not tell. What it says of
-/// errors takes clocks to be steady and no clock's ranks to end always later than others.
+/// helped. Drifts are taken to be some 50 ppm at most where moments do not tell. Each clock is one
+/// line: of one that was set meanwhile the error says by how much. It takes no clock's ranks to end
+/// always later than others.
 /// O(moments * sightings + clocks^3).
 ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonMoment>& moments);
 

@@ -16,7 +16,10 @@ constexpr int64_t ms = 1'000'000, second = 1'000'000'000;
 /// A simulated clock: what it shows at a true time.
 struct Clock {
     double offsetNs = 0, drift = 0;
-    int64_t shows(double trueNs) const { return std::llround(trueNs + offsetNs + drift * trueNs); }
+    double setAtNs = 1e30, setByNs = 0;  ///< When somebody set it, and by how much.
+    int64_t shows(double trueNs) const {
+        return std::llround(trueNs + offsetNs + drift * trueNs + (trueNs >= setAtNs ? setByNs : 0));
+    }
 };
 
 /// Simulated hosts with clocks that are off by up to 10 ms and drift by up to 20 ppm, which run
@@ -50,16 +53,66 @@ struct Job {
         moments.push_back(std::move(moment));
     }
 
+    /// A collective whose ranks end one after the other, as the hops of a ring or the levels of a
+    /// tree have it, always in the same order.
+    void inOrder(const std::vector<uint32_t>& hosts, double atNs, double hopNs, bool isTree) {
+        std::uniform_real_distribution<double> late(0, 1.0 * ms);
+        std::exponential_distribution<double> apart(1.0 / 6000);
+        std::vector<double> begins;
+        for (size_t host = 0; host < hosts.size(); ++host) begins.push_back(atNs + late(random));
+        const double endNs = *std::max_element(begins.begin(), begins.end()) + 150'000;
+        CommonMoment moment{.sightings = {}, .isCausal = true};
+        for (size_t host = 0; host < hosts.size(); ++host) {
+            const double place =
+                isTree ? std::floor(std::log2(host + 1.0)) : static_cast<double>(host % 2);
+            const Clock& clock = clocks[hosts[host]];
+            moment.sightings.push_back({hosts[host], clock.shows(begins[host]),
+                                        clock.shows(endNs + hopNs * place + apart(random))});
+        }
+        moments.push_back(std::move(moment));
+    }
+
+    /// A message, which the sender is done with a little before who receives it.
+    void message(uint32_t from, uint32_t to, double atNs) {
+        std::uniform_real_distribution<double> late(0, 1.0 * ms);
+        std::exponential_distribution<double> apart(1.0 / 3000);
+        const double sendNs = atNs + late(random), receiveNs = atNs + late(random);
+        const double endNs = std::max(sendNs, receiveNs) + 80'000;
+        moments.push_back(
+            {{{from, clocks[from].shows(sendNs), clocks[from].shows(endNs - 1'500)},
+              {to, clocks[to].shows(receiveNs), clocks[to].shows(endNs + apart(random))}},
+             false});
+    }
+
+    /// A training: a ring over all hosts, trees in groups of four, and a pipeline of messages there
+    /// and back.
+    void train(int steps, double lengthNs) {
+        std::vector<uint32_t> all(clocks.size());
+        for (uint32_t host = 0; host < all.size(); ++host) all[host] = host;
+        for (int step = 0; step < steps; ++step) {
+            const double atNs = lengthNs * step / steps;
+            inOrder(all, atNs, 2'000, false);
+            for (uint32_t first = 0; first < all.size(); first += 4)
+                inOrder({first, first + 1, first + 2, first + 3}, atNs + 3.0 * ms, 2'000, true);
+            for (uint32_t host = 0; host + 1 < all.size(); ++host) {
+                message(host, host + 1, atNs + 6.0 * ms);
+                message(host + 1, host, atNs + 9.0 * ms);
+            }
+        }
+    }
+
     ClockFit fit() const { return fitClocks(static_cast<uint32_t>(clocks.size()), moments); }
 
     /// How far from the truth the fit is where it is worst while the job ran.
     double errorNs(const ClockFit& fit, size_t host, double lengthNs) const {
         double worst = 0;
-        for (const double atNs : {0.0, lengthNs / 2, lengthNs})
+        for (int part = 0; part <= 20; ++part) {
+            const double atNs = lengthNs * part / 20;
             worst = std::max(
                 worst,
                 std::abs(static_cast<double>(fit.clocks[host].map.at(clocks[host].shows(atNs)) -
                                              clocks[0].shows(atNs))));
+        }
         return worst;
     }
 
@@ -76,6 +129,8 @@ class tst_fitClocks : public QObject {
 
   private slots:
     void sixteenHostsAreBroughtTogether();
+    void treesRingsAndMessagesDo();
+    void aClockThatWasSetSaysSo();
     void badMomentsCountLittle();
     void aClockThatSharesNothingIsNotFound();
     void hostsMayMeetInPairsOnly();
@@ -109,6 +164,59 @@ void tst_fitClocks::sixteenHostsAreBroughtTogether() {
     qInfo("median error %.0f ns, greatest %.0f ns", errors[75],
           *std::max_element(errors.begin(), errors.end()));
     QVERIFY(errors[75] <= 5'000);
+}
+
+void tst_fitClocks::treesRingsAndMessagesDo() {
+    std::vector<double> errors;
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        constexpr double lengthNs = 20.0 * second;
+        Job job(16, 100 + seed);
+        job.train(60, lengthNs);
+        const ClockFit fit = job.fit();
+        for (size_t host = 1; host < job.clocks.size(); ++host) {
+            errors.push_back(job.errorNs(fit, host, lengthNs));
+            QVERIFY2(errors.back() <= static_cast<double>(fit.clocks[host].errorNs),
+                     qPrintable(QString("seed %1, host %2: %3 ns off, and it says %4")
+                                    .arg(seed)
+                                    .arg(host)
+                                    .arg(errors.back())
+                                    .arg(fit.clocks[host].errorNs)));
+            QVERIFY(fit.clocks[host].errorNs < 30'000);
+        }
+    }
+    std::sort(errors.begin(), errors.end());
+    qInfo("median error %.0f ns, greatest %.0f ns", errors[errors.size() / 2], errors.back());
+    QVERIFY(errors[errors.size() / 2] <= 5'000);
+}
+
+void tst_fitClocks::aClockThatWasSetSaysSo() {
+    std::vector<double> errors;
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        constexpr double lengthNs = 20.0 * second;
+        Job job(16, 200 + seed);
+        // Not the first, by which the others are told.
+        Clock& set = job.clocks[1 + seed];
+        set.setAtNs = lengthNs * std::uniform_real_distribution<double>(0.1, 0.9)(job.random);
+        set.setByNs = (seed % 2 == 0 ? 1 : -1) *
+                      std::exp(std::uniform_real_distribution<double>(std::log(0.2),
+                                                                      std::log(20.0))(job.random)) *
+                      ms;
+        job.train(60, lengthNs);
+        const ClockFit fit = job.fit();
+        for (size_t host = 1; host < job.clocks.size(); ++host) {
+            errors.push_back(job.errorNs(fit, host, lengthNs));
+            QVERIFY2(errors.back() <= static_cast<double>(fit.clocks[host].errorNs),
+                     qPrintable(QString("seed %1, host %2: %3 ns off, and it says %4")
+                                    .arg(seed)
+                                    .arg(host)
+                                    .arg(errors.back())
+                                    .arg(fit.clocks[host].errorNs)));
+        }
+        QVERIFY(fit.clocks[1 + seed].errorNs > 100'000);
+    }
+    std::sort(errors.begin(), errors.end());
+    qInfo("median error %.0f ns, greatest %.0f ns", errors[errors.size() / 2], errors.back());
+    QVERIFY(errors[errors.size() / 2] <= 5'000);
 }
 
 void tst_fitClocks::badMomentsCountLittle() {
