@@ -136,14 +136,15 @@ float MapScale::shareOf(float value) const {
 }
 
 MapScale scaleOf(const FleetReport& report, Measure measure) {
-    constexpr double strongestFrom = 0.995, spreads = 8, least = 0.02, most = 0.25;
+    constexpr double strongestFrom = 0.995, spreads = 6, least = 0.02, most = 0.25;
     const bool isSigned = measure == Measure::Late;
     const std::vector<float> values = sampleOf(report, measure, isSigned);
     if (values.empty()) return {};
     if (isSigned) {
         // From a median absolute deviation to a standard deviation.
         const double spread = 1.4826 * quantile(values, 0.5);
-        const double full = std::clamp(spreads * spread, least, most);
+        const double full =
+            std::clamp(std::max(spreads * spread, double{quantile(values, 0.99)}), least, most);
         return {-full, full};
     }
     MapScale scale{quantile(values, 0.005), quantile(values, strongestFrom)};
@@ -180,6 +181,14 @@ TellingPart tellingPart(const ReportFinding& finding) {
     if (part.steps && part.steps->last - part.steps->first >= mostShownSteps)
         part.steps->last = part.steps->first + mostShownSteps - 1;
     return part;
+}
+
+Measure measureOf(const ReportFinding& finding) {
+    if (finding.kind == "link") return Measure::Waiting;
+    if (finding.kind != "rank" && finding.kind != "host") return Measure::Late;
+    if (finding.what == "copies") return Measure::Copies;
+    if (finding.what == "loading") return Measure::Loading;
+    return finding.what == "launching" ? Measure::Launching : Measure::Late;
 }
 
 std::optional<TellingPart> tellingPart(const FleetReport& report) {

@@ -35,7 +35,8 @@ struct ReportRank {
     std::string trace;  ///< Name of its trace, in the folder of the report or below; may be empty.
     std::optional<int64_t> localRank, gpu;
     bool endedAbnormally = false;
-    /// How much longer it took itself than the median of its role, over all steps.
+    /// How much longer it took itself in all steps than the median rank of its role, of what each
+    /// takes more than the median of its role in each step.
     double lostNs = 0;
 };
 
@@ -101,6 +102,9 @@ struct OrderedRows {
 };
 /// O(n log n).
 OrderedRows ordered(const FleetReport& report, RowOrder order);
+
+/// In which measure a finding shows.
+Measure measureOf(const ReportFinding& finding);
 
 /// Ranks and steps to open, chosen by the findings: those that show the first of them that has any
 /// beside each other. Nothing without one.

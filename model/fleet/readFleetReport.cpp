@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -272,6 +273,16 @@ class ReportReader {
                 const float late = report_->lateNs(row, column);
                 if (!std::isnan(late)) report_->ranks[row].lostNs += late;
             }
+        std::map<std::string_view, std::vector<double>> ofRole;
+        for (const ReportRank& rank : report_->ranks) ofRole[rank.role].push_back(rank.lostNs);
+        for (auto& [role, lost] : ofRole)
+            std::nth_element(lost.begin(),
+                             lost.begin() + static_cast<std::ptrdiff_t>(lost.size() / 2),
+                             lost.end());
+        for (ReportRank& rank : report_->ranks) {
+            const std::vector<double>& lost = ofRole[rank.role];
+            rank.lostNs -= lost[lost.size() / 2];
+        }
         for (const float wall : report_->wall_)
             if (!std::isnan(wall)) walls.push_back(wall);
         if (walls.empty()) return;

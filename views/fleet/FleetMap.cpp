@@ -21,7 +21,8 @@ using namespace fleet;
 namespace {
 
 constexpr size_t mostWorst = 8;
-constexpr int lossWidth = 92, gap = 8;
+constexpr int lossWidth = 92, gap = 10;
+constexpr double faintest = 0.06;  // of the colour: a time is never as nothing
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 QString duration(double ns) {
@@ -100,8 +101,10 @@ QString FleetMap::labelOf(size_t row) const {
 
 void FleetMap::arrange() {
     labelWidth_ = 0;
-    const auto room = [this](const QString& text) {
-        labelWidth_ = std::max(labelWidth_, fontMetrics().horizontalAdvance(text));
+    QFont bold = font();
+    bold.setBold(true);
+    const auto room = [this, metrics = QFontMetrics(bold)](const QString& text) {
+        labelWidth_ = std::max(labelWidth_, metrics.horizontalAdvance(text));
     };
     for (const size_t row : worst_) room(labelOf(row));
     for (const RowGroup& group : ordered_.groups) room(toQString(group.label));
@@ -155,8 +158,10 @@ QColor FleetMap::colorOf(float share) const {
     const QColor strong = share < 0                   ? theme_.faster
                           : measure_ == Measure::Late ? theme_.slower
                                                       : theme_.accent;
-    const double faintest = measure_ == Measure::Late ? 0.0 : 0.06;
-    return Theme::mix(theme_.canvas, strong, faintest + (1 - faintest) * std::abs(share));
+    if (measure_ != Measure::Late)
+        return Theme::mix(theme_.canvas, strong, faintest + (1 - faintest) * share);
+    // What ranks differ by anyhow stays faint, so that what stands out does.
+    return Theme::mix(theme_.canvas, strong, std::pow(std::abs(share), 1.4F));
 }
 
 QImage FleetMap::imageOf(const Band& band) const {

@@ -150,6 +150,8 @@ void FleetView::setReport(FleetReportPtr report) {
     notes_->setToolTip(plainToolTip(notes.mid(0, 40).join(QLatin1Char('\n'))));
     map_->setReport(report_);
     findings_->setReport(report_);
+    measure_->setCurrentIndex(
+        report_->findings.empty() ? 0 : static_cast<int>(measureOf(report_->findings.front())));
     openTelling_->setEnabled(tellingPart(*report_).has_value());
     copy_->setEnabled(!report_->findings.empty());
     sayMarked();
@@ -202,6 +204,7 @@ void FleetView::showFinding() {
                                              : std::pair(size_t{0}, report_->steps.size());
     made.firstColumn = first;
     made.lastColumn = std::max(end, first + 1) - 1;
+    measure_->setCurrentIndex(static_cast<int>(measureOf(*finding)));
     map_->select(std::move(made));
 }
 

@@ -17,13 +17,10 @@ namespace {
 
 /// 1, 2 or 5 times a power of ten, such that marks of so many pixels each have room.
 size_t stepBetweenMarks(double pixelsPerColumn, int room) {
-    size_t step = 1;
-    for (const size_t factor : {2, 5, 10}) {
-        if (pixelsPerColumn * static_cast<double>(step) >= room) return step;
-        step = factor;
-    }
-    while (pixelsPerColumn * static_cast<double>(step) < room) step *= 10;
-    return step;
+    for (size_t power = 1;; power *= 10)
+        for (const size_t factor : {1, 2, 5})
+            if (pixelsPerColumn * static_cast<double>(power * factor) >= room)
+                return power * factor;
 }
 
 QString valueText(double value, Measure measure) {
@@ -68,8 +65,8 @@ void FleetMap::paintEvent(QPaintEvent*) {
     }
     paintLegend(painter);
     if (hasFocus()) {
-        painter.setPen(QPen(theme_.accent, 2));
-        painter.drawRect(rect().adjusted(1, 1, -1, -1));
+        painter.setPen(QPen(theme_.accent, 1));
+        painter.drawRect(rect().adjusted(0, 0, -1, -1));
     }
 }
 
@@ -82,7 +79,7 @@ void FleetMap::paintWorst(QPainter& painter) const {
     painter.drawText(QRect(few.area.left(), few.area.top() - line - 4, few.area.width(), line),
                      Qt::AlignLeft | Qt::AlignVCenter, tr("The ranks that lose most"));
     painter.drawText(QRect(few.area.right() + 8, few.area.top() - line - 4, width(), line),
-                     Qt::AlignLeft | Qt::AlignVCenter, tr("lost"));
+                     Qt::AlignLeft | Qt::AlignVCenter, tr("over its role"));
     for (size_t place = 0; place < few.rows.size(); ++place) {
         const QRectF whole = rectIn(few, place, 0, report_->steps.size() - 1);
         painter.setPen(QPen(theme_.canvas, 1));

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+#include <cmath>
+#include <fstream>
+
+#include "model/fleet/readFleetReport.h"
+#include "model/format/Sqlite.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/fleetReport.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+using namespace lanescope::fleet;
+namespace fs = std::filesystem;
+
+class tst_FleetReport : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void aReportIsReadAsItWasWritten();
+    void whatStandsOutIsStrong();
+    void ranksStandInOrder();
+    void wrongTypesAndNumbersAreLeftOut();
+    void whatIsNoReportSaysSoInOneSentence();
+    void moreCellsThanThereIsRoomForAreRefused();
+    void aViewIsNoTable();
+    void cancelledIsSaid();
+    void damageNeverCrashes();
+    void tracesAreFoundWhereTheyLieAndNowhereElse();
+    void theTellingPartIsBounded();
+
+  private:
+    fs::path made(const char* name, const ReportMaker& maker) {
+        const fs::path path = folder_ / name;
+        fs::remove(path);
+        maker.write(path);
+        return path;
+    }
+    void edit(const fs::path& path, const char* sql) { editReport(path, sql); }
+    std::string errorOf(const fs::path& path) {
+        const auto report = readFleetReport(path);
+        return report ? std::string() : report.error().sentence;
+    }
+
+    TemporaryFolder folder_;
+};
+
+void tst_FleetReport::aReportIsReadAsItWasWritten() {
+    const fs::path path = made("whole.sqlite", {});
+    QVERIFY(isFleetReport(path));
+    const auto report = readFleetReport(path);
+    QVERIFY2(report, report ? "" : report.error().sentence.c_str());
+    const FleetReport& made = **report;
+    QCOMPARE(made.ranks.size(), size_t{8});
+    QCOMPARE(made.steps.size(), size_t{20});
+    QCOMPARE(made.steps[0], int64_t{100});
+    QCOMPARE(made.ranks[5].machine, std::string("node1"));
+    QCOMPARE(made.ranks[5].localRank, std::optional<int64_t>(1));
+    QCOMPARE(made.valueOf(Measure::Time, 5, 3), 1e8F);
+    QCOMPARE(made.valueOf(Measure::OwnTime, 5, 3), 6e7F);
+    QCOMPARE(made.valueOf(Measure::Waiting, 5, 3), 4e7F);
+    QCOMPARE(made.valueOf(Measure::Launching, 5, 3), 4e6F);
+    // The culprit takes 20 % more itself from the middle on.
+    QVERIFY(std::abs(made.lateNs(5, 15) - 1.2e7F) < 10);
+    QVERIFY(std::abs(made.ranks[5].lostNs - 1.2e8) < 100);
+    QCOMPARE(made.ranks[0].lostNs, 0.0);
+    QCOMPARE(made.rowOf(5), std::optional<size_t>(5));
+    QVERIFY(!made.rowOf(99));
+    QCOMPARE(made.columnsOf({105, 109}), (std::pair<size_t, size_t>(5, 10)));
+    QCOMPARE(made.columnsOf({500, 510}).first, made.columnsOf({500, 510}).second);
+    QCOMPARE(made.findings.size(), size_t{1});
+    QCOMPARE(made.findings[0].ranks, std::vector<int64_t>{5});
+    QCOMPARE(made.findings[0].shownRanks, (std::vector<int64_t>{5, 4, 1}));
+    QCOMPARE(made.findings[0].steps, (std::optional<StepRange>({110, 114})));
+    QCOMPARE(made.usualStepNs(), 1e8);
+    QVERIFY(made.notes.empty());
+}
+
+void tst_FleetReport::whatStandsOutIsStrong() {
+    const auto report = readFleetReport(made("strong.sqlite", {}));
+    QVERIFY(report);
+    const MapScale scale = scaleOf(**report, Measure::Late);
+    QCOMPARE(scale.low, -scale.high);
+    QVERIFY(scale.shareOf((*report)->valueOf(Measure::Late, 5, 15)) > 0.7F);
+    QCOMPARE(scale.shareOf((*report)->valueOf(Measure::Late, 0, 15)), 0.0F);
+    QVERIFY(std::isnan(scale.shareOf(std::numeric_limits<float>::quiet_NaN())));
+    for (size_t each = 0; each < measureCount; ++each) {
+        const MapScale other = scaleOf(**report, static_cast<Measure>(each));
+        QVERIFY(other.high >= other.low);
+        QVERIFY(!name(static_cast<Measure>(each)).empty());
+    }
+}
+
+void tst_FleetReport::ranksStandInOrder() {
+    const auto report = readFleetReport(made("order.sqlite", {}));
+    QVERIFY(report);
+    const OrderedRows machines = ordered(**report, RowOrder::Machine);
+    QCOMPARE(machines.groups.size(), size_t{2});
+    QCOMPARE(machines.groups[1].label, std::string("node1"));
+    QCOMPARE(machines.groups[1].first, size_t{4});
+    QCOMPARE(machines.groups[1].count, size_t{4});
+    const OrderedRows lost = ordered(**report, RowOrder::Lost);
+    QCOMPARE(lost.rows.front(), 5U);
+    QVERIFY(lost.groups.empty());
+    QCOMPARE(ordered(**report, RowOrder::Role).groups.size(), size_t{1});
+    QCOMPARE(ordered(**report, RowOrder::Rank).rows[5], 5U);
+}
+
+void tst_FleetReport::wrongTypesAndNumbersAreLeftOut() {
+    const fs::path path = made("wrong.sqlite", {});
+    edit(path,
+         "UPDATE steps SET wall_ns = 'long' WHERE rank = 0 AND step = 100;"
+         "UPDATE steps SET wall_ns = -5, against_role = 1e300 WHERE rank = 0 AND step = 101;"
+         "UPDATE steps SET communication_ns = 9223372036854775807 WHERE rank = 0 AND step = 102;"
+         "UPDATE steps SET against_role = x'00ff' WHERE rank = 0 AND step = 103;"
+         "UPDATE ranks SET machine = 17, trace = zeroblob(1000000) WHERE rank = 1;"
+         "UPDATE ranks SET machine = 'a' || char(27) || '[31m' WHERE rank = 2;"
+         "UPDATE findings SET ranks = '5,x,-1,99999999999999999999,5', first_step = 9, "
+         "last_step = 3, lost_ns = -7, sentence = NULL;"
+         "INSERT INTO steps VALUES (77, 100, 0, 1, 0, 0, 0, 0, 0, 0)");
+    const auto report = readFleetReport(path);
+    QVERIFY2(report, report ? "" : report.error().sentence.c_str());
+    const FleetReport& made = **report;
+    QVERIFY(std::isnan(made.valueOf(Measure::Time, 0, 0)));
+    QVERIFY(std::isnan(made.valueOf(Measure::Time, 0, 1)));
+    QVERIFY(std::isnan(made.valueOf(Measure::Late, 0, 1)));
+    QVERIFY(std::isnan(made.valueOf(Measure::OwnTime, 0, 2)));
+    QVERIFY(std::isnan(made.valueOf(Measure::Late, 0, 3)));
+    QVERIFY(std::isfinite(made.ranks[0].lostNs));
+    QCOMPARE(made.ranks[1].machine, std::string("17"));
+    QVERIFY(made.ranks[1].trace.size() <= 4096);
+    QVERIFY(made.ranks[2].machine.find(char(27)) == std::string::npos);
+    QCOMPARE(made.findings[0].ranks, (std::vector<int64_t>{5, 5}));
+    QVERIFY(!made.findings[0].steps);
+    QCOMPARE(made.findings[0].lostNs, int64_t{0});
+    QCOMPARE(made.notes.size(), size_t{1});
+    QVERIFY(made.notes[0].find("cannot be and are left out") != std::string::npos);
+}
+
+void tst_FleetReport::whatIsNoReportSaysSoInOneSentence() {
+    const fs::path path = made("broken.sqlite", {});
+    for (const char* table : {"ranks", "steps", "findings"}) {
+        const fs::path other = folder_ / "less.sqlite";
+        fs::copy_file(path, other, fs::copy_options::overwrite_existing);
+        edit(other, (std::string("DROP TABLE ") + table).c_str());
+        QCOMPARE(errorOf(other),
+                 other.string() + " has no table " + table +
+                     ", so it cannot be shown: make it again with lanescope fleet.");
+    }
+    edit(path, "DROP TABLE steps; CREATE TABLE roles (role TEXT)");
+    QVERIFY(errorOf(path).find("lays two jobs side by side") != std::string::npos);
+    const fs::path none = made("none.sqlite", {});
+    edit(none, "DELETE FROM steps");
+    QVERIFY(errorOf(none).find("nothing to show") != std::string::npos);
+    edit(none, "PRAGMA application_id = 5");
+    QVERIFY(!isFleetReport(none));
+    QVERIFY(errorOf(none).find("is no report") != std::string::npos);
+    std::ofstream(folder_ / "text.sqlite") << "nothing";
+    QVERIFY(!isFleetReport(folder_ / "text.sqlite"));
+    QVERIFY(!isFleetReport(folder_ / "missing.sqlite"));
+    QVERIFY(!isFleetReport(folder_.path()));
+    QVERIFY(!errorOf(folder_ / "text.sqlite").empty());
+}
+
+/// Ranks that have no step in common would take their square.
+void tst_FleetReport::moreCellsThanThereIsRoomForAreRefused() {
+    const fs::path path = made("many.sqlite", {});
+    edit(path,
+         "DELETE FROM steps; DELETE FROM ranks;"
+         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 3999) "
+         "INSERT INTO ranks (rank, machine, role) SELECT i, 'm', 'r' FROM n;"
+         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 3999) "
+         "INSERT INTO steps SELECT i, i * 1000, 0, 1, 0, 0, 0, 0, 0, 0 FROM n");
+    QCOMPARE(errorOf(path), path.string() +
+                                " tells of 4,000 ranks and 4,000 steps or more, and a map has "
+                                "8,388,608 cells at most: make a report of fewer ranks or steps.");
+}
+
+void tst_FleetReport::aViewIsNoTable() {
+    const fs::path path = made("view.sqlite", {});
+    edit(path,
+         "DROP TABLE steps; CREATE VIEW steps AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL "
+         "SELECT i + 1 FROM n) SELECT 0 AS rank, i AS step FROM n");
+    QVERIFY(errorOf(path).find("has no table steps") != std::string::npos);
+}
+
+void tst_FleetReport::cancelledIsSaid() {
+    const fs::path path = made("cancel.sqlite", {});
+    const auto report = readFleetReport(path, [](double, std::string_view) { return false; });
+    QVERIFY(!report);
+    QCOMPARE(report.error().sentence, "Reading " + path.string() + " was cancelled.");
+}
+
+void tst_FleetReport::damageNeverCrashes() {
+    const fs::path path = made("damaged.sqlite", {});
+    std::ifstream in(path, std::ios::binary);
+    const std::string whole((std::istreambuf_iterator<char>(in)), {});
+    for (size_t at = 100; at < whole.size(); at += 211) {
+        std::string bytes = whole;
+        bytes[at] = static_cast<char>(bytes[at] ^ 0x5a);
+        const fs::path other = folder_ / "bit.sqlite";
+        std::ofstream(other, std::ios::binary) << bytes;
+        if (const auto report = readFleetReport(other); report) {
+            for (const RowOrder order : {RowOrder::Machine, RowOrder::Lost})
+                QCOMPARE(ordered(**report, order).rows.size(), (*report)->ranks.size());
+            scaleOf(**report, Measure::Late);
+        } else {
+            QVERIFY(!report.error().sentence.empty());
+        }
+    }
+}
+
+void tst_FleetReport::tracesAreFoundWhereTheyLieAndNowhereElse() {
+    const fs::path path = made("traces.sqlite", {});
+    edit(path,
+         "UPDATE ranks SET trace = '../secret' WHERE rank = 0;"
+         "UPDATE ranks SET trace = '/etc/passwd' WHERE rank = 1;"
+         "UPDATE ranks SET trace = '' WHERE rank = 2");
+    const FleetReportPtr report = *readFleetReport(path);
+    for (const size_t row : {size_t{0}, size_t{1}, size_t{2}}) {
+        const auto files = tracesOf(*report, {row}, "/");
+        QVERIFY(!files);
+        QVERIFY(files.error().sentence.find("names no trace of rank") != std::string::npos);
+    }
+    const auto missing = tracesOf(*report, {5, 6});
+    QVERIFY(!missing);
+    QVERIFY(missing.error().sentence.starts_with("run.5.sqlite, the trace of rank 5, is not in "));
+    const fs::path elsewhere = folder_ / "elsewhere";
+    fs::create_directories(elsewhere);
+    std::ofstream(elsewhere / "run.5.sqlite") << "x";
+    std::ofstream(elsewhere / "run.6.sqlite.gz") << "x";
+    const auto found = tracesOf(*report, {5, 6, 5}, elsewhere);
+    QVERIFY(found);
+    QCOMPARE(*found,
+             (std::vector<fs::path>{elsewhere / "run.5.sqlite", elsewhere / "run.6.sqlite.gz"}));
+    // Beside the report, if that says nothing of a folder.
+    std::ofstream(folder_ / "run.7.sqlite") << "x";
+    QVERIFY(tracesOf(*report, {7}));
+}
+
+void tst_FleetReport::theTellingPartIsBounded() {
+    ReportFinding finding;
+    for (int64_t rank = 0; rank < 100; ++rank) finding.ranks.push_back(rank);
+    finding.steps = StepRange{10, 1000};
+    QCOMPARE(tellingPart(finding).ranks.size(), mostShown);
+    QCOMPARE(tellingPart(finding).steps, (std::optional<StepRange>({10, 17})));
+    finding.shownRanks = {3, 4};
+    QCOMPARE(tellingPart(finding).ranks, (std::vector<int64_t>{3, 4}));
+    FleetReport none;
+    QVERIFY(!tellingPart(none));
+    const FleetReportPtr report = *readFleetReport(made("telling.sqlite", {}));
+    QCOMPARE(tellingPart(*report)->ranks, (std::vector<int64_t>{5, 4, 1}));
+}
+
+LANESCOPE_TEST(tst_FleetReport, NoApplication)
+#include "tst_FleetReport.moc"
