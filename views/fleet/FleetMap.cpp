@@ -326,7 +326,10 @@ void FleetMap::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void FleetMap::mouseDoubleClickEvent(QMouseEvent* event) {
-    if (event->button() == Qt::LeftButton && cellAt(event->pos())) emit openWanted();
+    const auto cell = event->button() == Qt::LeftButton ? cellAt(event->pos()) : std::nullopt;
+    if (!cell) return;
+    select({{cell->row}, cell->column, cell->column});
+    emit openWanted();
 }
 
 void FleetMap::leaveEvent(QEvent*) {

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QApplication>
+#include <QFile>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "app/viewer/ComparePage.h"
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/FleetPage.h"
+#include "app/viewer/LoadPage.h"
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/OfferBar.h"
+#include "app/viewer/RecentFiles.h"
+#include "app/viewer/SearchBar.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/ViewerActions.h"
+#include "app/viewer/icons.h"
+#include "model/export/traceFile.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/fleetReport.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+#include "views/fleet/FindingList.h"
+#include "views/fleet/FleetMap.h"
+#include "views/fleet/FleetView.h"
+
+using namespace lanescope;
+using namespace lanescope::viewer;
+using namespace lanescope::views;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Shown {
+    explicit Shown(const fs::path& file)
+        : settings(folder.filePath("settings.ini")), window(settings) {
+        window.resize(1366, 768);
+        window.show();
+        window.openFiles({QString::fromStdString(file.string())});
+        wait();
+    }
+    bool wait() {
+        return QTest::qWaitFor([this] { return !window.isBusy(); }, 30'000);
+    }
+    FleetPage* page() const { return qobject_cast<FleetPage*>(window.tabs().currentDocument()); }
+    QPushButton* answer() const { return page()->offer().findChild<QPushButton*>(); }
+
+    QTemporaryDir folder;
+    AppSettings settings;
+    MainWindow window;
+};
+
+}  // namespace
+
+class TestFleetPage : public QObject {
+    Q_OBJECT
+  private slots:
+    void initTestCase() {
+        registerIcons();
+        fs::create_directories(folder_ / "traces");
+        qputenv("XDG_CACHE_HOME", (folder_ / "cache").c_str());
+        report_ = folder_ / "fleet.sqlite";
+        const ReportMaker maker{
+            .ranks = 4, .perMachine = 4, .steps = 8, .firstStep = 0, .culprit = 3};
+        maker.write(report_);
+        // One recorder a machine: its trace holds all ranks there.
+        editReport(report_, "UPDATE ranks SET trace = 'all.sqlite'");
+        trace_ = folder_ / "traces" / "all.sqlite";
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 8, .gpuCount = 4}), trace_));
+    }
+
+    void aReportOpensAsAMap() {
+        Shown shown(report_);
+        QVERIFY(shown.page());
+        QCOMPARE(shown.page()->title(), QString("fleet.sqlite"));
+        QVERIFY(shown.page()->view().map().hasFocus());
+        QVERIFY(
+            shown.window.recentFiles().paths().contains(QString::fromStdString(report_.string())));
+        // What is of timelines alone cannot be done here.
+        QVERIFY(!shown.window.actions().goTo->isEnabled());
+        QVERIFY(!shown.window.searchBar().isEnabled());
+        shown.window.actions().finder->trigger();
+        QTest::keyClick(&shown.window, Qt::Key_Escape);
+        for (QAction* action : shown.window.actions().timelineActions()) action->trigger();
+        // A second time it is the same tab.
+        shown.window.openFiles({QString::fromStdString(report_.string())});
+        QCOMPARE(shown.window.tabs().count(), 1);
+    }
+
+    void whatIsMissingIsNamedAndTheFolderAskedFor() {
+        Shown shown(report_);
+        FleetPage* page = shown.page();
+        int asked = 0;
+        page->setFolderChooser([&asked] {
+            ++asked;
+            return fs::path();
+        });
+        QTest::mouseClick(&page->view().openTelling(), Qt::LeftButton);
+        QVERIFY(page->offer().isVisible());
+        QVERIFY(page->offer().question().startsWith("all.sqlite, the trace of rank 3, is not in "));
+        QTest::mouseClick(shown.answer(), Qt::LeftButton);
+        QCOMPARE(asked, 1);
+        QCOMPARE(shown.window.tabs().count(), 1);
+        page->setFolderChooser([this] { return folder_ / "traces"; });
+        QTest::mouseClick(&page->view().openTelling(), Qt::LeftButton);
+        QTest::mouseClick(shown.answer(), Qt::LeftButton);
+        QVERIFY(shown.wait());
+        TracePage* trace = shown.window.tabs().currentTrace();
+        QVERIFY(trace);
+        QCOMPARE(trace->trace()->processes.size(), size_t{3});  // ranks 3, 2 and 1
+        QVERIFY(!page->offer().isVisible());
+        // Nothing was left beside the trace.
+        QCOMPARE(
+            std::distance(fs::directory_iterator(folder_ / "traces"), fs::directory_iterator()),
+            ptrdiff_t{1});
+        // The cut is no file that people know.
+        QCOMPARE(shown.window.recentFiles().paths().size(), qsizetype{1});
+    }
+
+    void aRubberBandOpensRanksAndStepsAsOneTrace() {
+        editReport(report_, "DELETE FROM job; INSERT INTO job VALUES ('" +
+                                (folder_ / "traces").string() + "')");
+        Shown shown(report_);
+        FleetPage* page = shown.page();
+        FleetMap& map = page->view().map();
+        const QPoint from = map.rectOf({0, 2}).center().toPoint();
+        const QPoint to = map.rectOf({1, 4}).center().toPoint();
+        QTest::mousePress(&map, Qt::LeftButton, {}, from);
+        QMouseEvent move(QEvent::MouseMove, to, map.mapToGlobal(to), Qt::NoButton, Qt::LeftButton,
+                         {});
+        QApplication::sendEvent(&map, &move);
+        QTest::mouseRelease(&map, Qt::LeftButton, {}, to);
+        QCOMPARE(shown.window.tabs().count(), 1);  // nothing opens by itself
+        QTest::keyClick(&map, Qt::Key_Return);
+        auto* loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
+        QVERIFY(loading);
+        QCOMPARE(loading->title(), QString("ranks 0-1, steps 2-4"));
+        QVERIFY(shown.wait());
+        TracePage* trace = shown.window.tabs().currentTrace();
+        QVERIFY(trace);
+        const Trace& shownTrace = *trace->trace();
+        QCOMPARE(shownTrace.processes.size(), size_t{2});
+        QVERIFY(shownTrace.kernels.size() > 0);
+        std::set<std::string> names;
+        for (uint32_t row = 0; row < shownTrace.nvtx.size(); ++row)
+            names.emplace(shownTrace.strings.at(shownTrace.nvtx.text[row]));
+        QVERIFY(names.contains("step 3"));
+        QVERIFY(!names.contains("step 1") && !names.contains("step 6"));
+        // It is the owner's alone.
+        QCOMPARE(fs::status(shownTrace.path).permissions() & fs::perms::all,
+                 fs::perms::owner_read | fs::perms::owner_write);
+    }
+
+    void aCutIsCancelledByItsTab() {
+        Shown shown(report_);
+        QTest::keyClick(&shown.page()->view().findings(), Qt::Key_Down);
+        QTest::keyClick(&shown.page()->view().findings(), Qt::Key_Return);
+        auto* loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
+        QVERIFY(loading);
+        QTest::mouseClick(loading->findChild<QPushButton*>("leave"), Qt::LeftButton);
+        QCOMPARE(shown.window.tabs().count(), 1);
+        QVERIFY(shown.page());
+    }
+
+    void moreRanksThanCanBeSeenAreRefused() {
+        const fs::path many = folder_ / "many.sqlite";
+        ReportMaker{.ranks = 64, .perMachine = 8, .steps = 4, .firstStep = 0, .culprit = 3}.write(
+            many);
+        Shown shown(many);
+        FleetMap& map = shown.page()->view().map();
+        FleetSelection all;
+        for (size_t row = 0; row < 64; ++row) all.rows.push_back(row);
+        map.select(all);
+        map.setFocus();
+        QTest::keyClick(&map, Qt::Key_Return);
+        QCOMPARE(shown.page()->offer().question(),
+                 QString("64 ranks are marked, and 32 at most open as one trace: mark fewer."));
+    }
+
+    void aReportIsNoSideOfAComparison() {
+        Shown shown(report_);
+        shown.window.openComparison(
+            {QString::fromStdString(report_.string()), QString::fromStdString(trace_.string())});
+        QVERIFY(shown.wait());
+        auto* loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
+        QVERIFY(loading);
+        QVERIFY(loading->errorText().contains("is a report of many ranks and no trace"));
+    }
+
+    void aHostileReportIsOneSentence() {
+        const fs::path broken = folder_ / "broken.sqlite";
+        ReportMaker{}.write(broken);
+        editReport(broken, "DROP TABLE steps");
+        Shown shown(broken);
+        auto* loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
+        QVERIFY(loading);
+        QVERIFY(loading->errorText().contains("has no table steps"));
+    }
+
+  private:
+    TemporaryFolder folder_;
+    fs::path report_, trace_;
+};
+
+LANESCOPE_TEST(TestFleetPage, QApplication)
+#include "tst_FleetPage.moc"

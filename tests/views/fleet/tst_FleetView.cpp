@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QClipboard>
+#include <QComboBox>
+#include <QGuiApplication>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTest>
+
+#include "model/fleet/readFleetReport.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/doubleClick.h"
+#include "tests/support/fleetReport.h"
+#include "tests/support/runTest.h"
+#include "views/fleet/FindingList.h"
+#include "views/fleet/FleetMap.h"
+#include "views/fleet/FleetView.h"
+
+using namespace lanescope;
+using namespace lanescope::fleet;
+using namespace lanescope::views;
+
+namespace {
+
+struct Opened {
+    std::vector<size_t> rows;
+    std::optional<StepRange> steps;
+};
+
+struct Shown {
+    explicit Shown(const ReportMaker& maker = {}) {
+        maker.write(folder / "fleet.sqlite");
+        report = *readFleetReport(folder / "fleet.sqlite");
+        view.setReport(report);
+        view.resize(1300, 640);
+        view.show();
+        QObject::connect(
+            &view, &FleetView::openWanted,
+            [this](const std::vector<size_t>& rows, const std::optional<StepRange>& steps) {
+                opened.push_back({rows, steps});
+            });
+    }
+    QPoint at(size_t row, size_t column) const {
+        return view.map().rectOf({row, column}).center().toPoint();
+    }
+    void drag(QPoint from, QPoint to) const {
+        FleetMap& map = view.map();
+        QTest::mousePress(&map, Qt::LeftButton, {}, from);
+        QTest::mouseMove(&map, (from + to) / 2);
+        // Moves without a button do not drag.
+        QMouseEvent move(QEvent::MouseMove, to, map.mapToGlobal(to), Qt::NoButton, Qt::LeftButton,
+                         {});
+        QCoreApplication::sendEvent(&map, &move);
+        QTest::mouseRelease(&map, Qt::LeftButton, {}, to);
+    }
+    TemporaryFolder folder;
+    FleetReportPtr report;
+    FleetView view;
+    std::vector<Opened> opened;
+};
+
+}  // namespace
+
+class TestFleetView : public QObject {
+    Q_OBJECT
+  private slots:
+    void theFirstPictureNamesTheRank() {
+        Shown shown;
+        QCOMPARE(shown.view.headline(), QString("Rank 5 on node1 loses 12 ms a step."));
+        FleetMap& map = shown.view.map();
+        QCOMPARE(map.worst().front(), size_t{5});
+        const QImage image = map.grab().toImage();
+        const Theme theme = Theme::light();
+        const auto strength = [&](QPoint place) {
+            const QColor color = image.pixelColor(place);
+            return Theme::contrast(color, theme.canvas);
+        };
+        // From the middle on, in both bands, and nobody else.
+        QVERIFY(strength(shown.at(5, 15)) > 2);
+        QVERIFY(strength(shown.at(5, 5)) < 1.1);
+        QVERIFY(strength(shown.at(2, 15)) < 1.1);
+        QVERIFY(strength(map.worstRectOf({5, 15}).center().toPoint()) > 2);
+        QVERIFY(map.textOf({5, 15}).contains("Rank 5 on node1, local rank 1, step 115"));
+        QVERIFY(map.textOf({5, 15}).contains("+12.00 ms (+20.0 %) against its role"));
+    }
+
+    void aRubberBandMarksRanksAndSteps() {
+        Shown shown;
+        FleetMap& map = shown.view.map();
+        shown.drag(shown.at(2, 3), shown.at(4, 7));
+        QCOMPARE(map.selection().rows, (std::vector<size_t>{2, 3, 4}));
+        QCOMPARE(map.selection().firstColumn, size_t{3});
+        QCOMPARE(map.selection().lastColumn, size_t{7});
+        QCOMPARE(shown.view.openMarked().text(), QString("Open 3 ranks in 5 steps"));
+        QTest::mouseClick(&shown.view.openMarked(), Qt::LeftButton);
+        QCOMPARE(shown.opened.size(), size_t{1});
+        QCOMPARE(shown.opened[0].rows, (std::vector<size_t>{2, 3, 4}));
+        QCOMPARE(shown.opened[0].steps, (std::optional<StepRange>({103, 107})));
+        // Beyond the edge it ends at the edge, and in the other direction it is the same.
+        shown.drag(shown.at(6, 18), QPoint(5000, -500));
+        QCOMPARE(map.selection().rows.front(), size_t{0});
+        QCOMPARE(map.selection().lastColumn, size_t{19});
+        // Among those that lose most it marks these.
+        const QPoint first = map.worstRectOf({5, 10}).center().toPoint();
+        shown.drag(first, first + QPoint(60, 0));
+        QCOMPARE(map.selection().rows, std::vector<size_t>{5});
+        doubleClick(&map, shown.at(1, 1));
+        QCOMPARE(shown.opened.back().rows, std::vector<size_t>{1});
+        QCOMPARE(shown.opened.back().steps, (std::optional<StepRange>({101, 101})));
+    }
+
+    void keysWalkMarkAndOpen() {
+        Shown shown;
+        FleetMap& map = shown.view.map();
+        map.setFocus();
+        QSignalSpy said(&map, &FleetMap::pointed);
+        QTest::keyClick(&map, Qt::Key_Down);
+        QCOMPARE(map.selection().rows, std::vector<size_t>{0});
+        QTest::keyClick(&map, Qt::Key_Down);
+        QTest::keyClick(&map, Qt::Key_Right);
+        QTest::keyClick(&map, Qt::Key_Right);
+        QCOMPARE(map.selection().rows, std::vector<size_t>{1});
+        QCOMPARE(map.selection().firstColumn, size_t{2});
+        QVERIFY(said.back()[0].toString().contains("Rank 1 on node0"));
+        QTest::keyClick(&map, Qt::Key_Down, Qt::ShiftModifier);
+        QTest::keyClick(&map, Qt::Key_Right, Qt::ShiftModifier);
+        QTest::keyClick(&map, Qt::Key_Right, Qt::ShiftModifier);
+        QCOMPARE(map.selection().rows, (std::vector<size_t>{1, 2}));
+        QCOMPARE(map.selection().firstColumn, size_t{2});
+        QCOMPARE(map.selection().lastColumn, size_t{4});
+        QTest::keyClick(&map, Qt::Key_Return);
+        QCOMPARE(shown.opened.back().rows, (std::vector<size_t>{1, 2}));
+        QTest::keyClick(&map, Qt::Key_End);
+        QCOMPARE(map.selection().lastColumn, size_t{19});
+        QTest::keyClick(&map, Qt::Key_Home);
+        QTest::keyClick(&map, Qt::Key_PageDown);
+        QCOMPARE(map.selection().rows, std::vector<size_t>{7});
+        QCOMPARE(map.selection().firstColumn, size_t{0});
+        QTest::keyClick(&map, Qt::Key_Escape);
+        QVERIFY(map.selection().isEmpty());
+        QVERIFY(!shown.view.openMarked().isEnabled());
+        QTest::keyClick(&map, Qt::Key_Return);
+        QCOMPARE(shown.opened.size(), size_t{1});
+    }
+
+    void aFindingMarksItsCellsAndOpensThem() {
+        Shown shown;
+        FindingList& findings = shown.view.findings();
+        const QRect first = findings.visualRect(findings.model()->index(0, 0));
+        QVERIFY(first.height() > 2 * findings.fontMetrics().height());
+        QTest::mouseClick(findings.viewport(), Qt::LeftButton, {}, first.center());
+        const FleetSelection& marked = shown.view.map().selection();
+        QCOMPARE(marked.rows, std::vector<size_t>{5});
+        QCOMPARE(marked.firstColumn, size_t{10});
+        QCOMPARE(marked.lastColumn, size_t{14});
+        QTest::keyClick(&findings, Qt::Key_Return);
+        QCOMPARE(shown.opened.back().rows, (std::vector<size_t>{5, 4, 1}));
+        QCOMPARE(shown.opened.back().steps, (std::optional<StepRange>({110, 114})));
+        QTest::keyClick(&findings, Qt::Key_C, Qt::ControlModifier);
+        QVERIFY(QGuiApplication::clipboard()->text().startsWith("lanescope view --merge"));
+        // What was marked meanwhile comes back.
+        QTest::mouseClick(&shown.view.map(), Qt::LeftButton, {}, shown.at(1, 1));
+        QTest::mouseClick(findings.viewport(), Qt::LeftButton, {}, first.center());
+        QCOMPARE(marked.rows, std::vector<size_t>{5});
+        QTest::mouseClick(&shown.view.openTelling(), Qt::LeftButton);
+        QCOMPARE(shown.opened.back().rows, (std::vector<size_t>{5, 4, 1}));
+    }
+
+    void orderAndMeasureAreChosen() {
+        Shown shown;
+        FleetMap& map = shown.view.map();
+        const QPoint before = shown.at(5, 15);
+        QTest::keyClick(&shown.view.order(), Qt::Key_Down);
+        QTest::keyClick(&shown.view.order(), Qt::Key_Down);
+        QVERIFY(shown.view.order().currentText().contains("time lost"));
+        QVERIFY(shown.at(5, 15).y() < before.y());
+        QVERIFY(shown.at(5, 15).y() < shown.at(0, 15).y());
+        for (int measure = 0; measure < shown.view.measure().count(); ++measure) {
+            shown.view.measure().setCurrentIndex(measure);
+            map.grab();
+        }
+        // Every rank takes as long for its loader.
+        shown.view.measure().setCurrentIndex(static_cast<int>(Measure::Time));
+        QVERIFY(map.cellAt(shown.at(5, 15)).has_value());
+    }
+
+    void aThousandRanksShareThePixelsAndTheStrongestShows() {
+        Shown shown({.ranks = 1024, .perMachine = 8, .steps = 12, .firstStep = 0, .culprit = 517});
+        FleetMap& map = shown.view.map();
+        QVERIFY(map.rectOf({517, 8}).height() < 1);
+        const auto found = map.cellAt(shown.at(517, 8));
+        QVERIFY(found.has_value());
+        QCOMPARE(*found, (FleetCell{517, 8}));
+        const QImage image = map.grab().toImage();
+        QVERIFY(Theme::contrast(image.pixelColor(shown.at(517, 8)), Theme::light().canvas) > 2);
+        QTest::mouseClick(&map, Qt::LeftButton, {}, shown.at(517, 8));
+        QCOMPARE(map.selection().rows, std::vector<size_t>{517});
+    }
+
+    void aCleanJobSaysSo() {
+        Shown shown({.culprit = -1});
+        QCOMPARE(shown.view.headline(),
+                 QString("No rank, link or host stands out, and no rank is missing."));
+        QVERIFY(!shown.view.openTelling().isEnabled());
+        shown.view.openTellingPart();
+        QVERIFY(shown.opened.empty());
+        shown.view.setTheme(Theme::dark());
+        shown.view.grab();
+    }
+
+    void withoutAReportNothingHappens() {
+        FleetView view;
+        view.resize(800, 500);
+        view.show();
+        view.grab();
+        QTest::keyClick(&view.map(), Qt::Key_Down);
+        QTest::mouseClick(&view.map(), Qt::LeftButton, {}, {200, 200});
+        QVERIFY(view.map().selection().isEmpty());
+        view.openTellingPart();
+    }
+};
+
+LANESCOPE_TEST(TestFleetView, QApplication)
+#include "tst_FleetView.moc"
