@@ -52,7 +52,11 @@ void EventWindow::addStraddling(TimeRange range, EventKinds wanted) {
             }
             if (low == 0 || lane.endNs(low - 1) <= range.startNs) continue;
             const EventRef event = lane.event[low - 1];
-            if (event.isValid() && wanted.has(event.kind())) straddling_.push_back(event);
+            if (!event.isValid() || !wanted.has(event.kind())) continue;
+            // The slice of a function lasts as long as samples see it, its event for one of them.
+            const TimeRange own = trace_->rangeOf(event);
+            if (own.startNs < range.startNs && own.endNs > range.startNs)
+                straddling_.push_back(event);
         }
     }
     if (wanted.has(EventKind::Sync)) addWaiting(range);

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "model/events/listEvents.h"
+#include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -75,6 +76,7 @@ class tst_EventWindow : public QObject {
     void anyPartIsThatPartOfTheWhole();
     void knowsWhereEachEventStands();
     void isEmptyWithoutKindsOrTime();
+    void aFunctionThatManySamplesSawIsNoEventOfAllTheirTime();
 
     void describesACopy();
     void filtersByWords();
@@ -148,6 +150,32 @@ void tst_EventWindow::isEmptyWithoutKindsOrTime() {
     QCOMPARE(EventWindow().size(), int64_t(0));
     QVERIFY(EventWindow().slice(0, 5).empty());
     QCOMPARE(EventWindow(*trace, {-50, -20}, EventKinds::recorded()).size(), int64_t(0));
+}
+
+void tst_EventWindow::aFunctionThatManySamplesSawIsNoEventOfAllTheirTime() {
+    SimulatedTrace builder;
+    const uint32_t thread = builder.defaultThread();
+    builder.addKernel(builder.defaultStream(), "kernel", 0, 1000);
+    const uint32_t stack = builder.stack(noIndex, builder.intern("main"), builder.intern("a.c"), 1);
+    for (int64_t sample = 0; sample < 100; ++sample) {
+        kinds::CpuState::Row row;
+        row.startNs = sample * 10;
+        row.endNs = row.startNs + 10;
+        row.thread = thread;
+        row.state = ThreadState::Running;
+        row.source = StateSource::Samples;
+        row.stack = stack;
+        builder.add<kinds::CpuState>(row);
+    }
+    const TracePtr trace = builder.finish();
+    EventKinds kinds;
+    kinds.add(EventKind::CpuState);
+    const EventWindow window(*trace, {505, 515}, kinds);
+    for (const EventRef event : window.slice(0, window.size())) {
+        const TimeRange own = trace->rangeOf(event);
+        QVERIFY2(own.endNs > 505 && own.startNs < 515, std::to_string(own.startNs).c_str());
+    }
+    QVERIFY(window.size() >= 1);
 }
 
 void tst_EventWindow::describesACopy() {
