@@ -10,16 +10,26 @@
 
 #include "capture/collector/symbolNames.h"
 #include "capture/collector/unless.h"
+#include "capture/perf/perfAttributes.h"
 #include "model/format/GlobalId.h"
 #include "model/format/health.h"
 #include "model/format/tables/Names.h"
 #include "model/format/tables/ThreadStates.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope::capture {
 
 namespace {
 
 constexpr size_t mostThreads = 200'000, mostChainBytes = size_t{256} << 20;
+/// That no sample fell into: a shell starts as many as it has lines to run.
+constexpr size_t mostUnsampled = 500;
+/// Of the stacks, that should reach the beginning of their thread.
+constexpr double fewWhole = 50;
+/// Of the time on a core: of threads that no sample fell into.
+constexpr double muchUnsampled = 5;
+/// Of a program whose events the kernel ended as it began.
+constexpr int64_t hardlyAnyNs = 1'000'000;
 constexpr int64_t mostSwitches = 50'000'000;
 
 /// Whether it is the function in which the interpreter runs what is written in Python: all of it
@@ -36,7 +46,20 @@ class PerfImporter::FirstPass : public PerfVisitor {
   public:
     using Thread = std::pair<uint32_t, uint32_t>;
 
-    void visit(const PerfSample& sample) override { ++samplesOf[sample.place.process]; }
+    void visit(const PerfSample& sample) override {
+        ++samplesOf[sample.place.process];
+        if (onCore_.size() < mostThreads) of(sample.place).isSampled = true;
+    }
+    void visit(const PerfSwitch& change) override {
+        if (onCore_.size() >= mostThreads) return;
+        OnCore& thread = of(change.place);
+        const int64_t timeNs = std::max<int64_t>(change.place.timeNs, 0);
+        if (!change.isIn && thread.sinceNs && timeNs > *thread.sinceNs)
+            thread.ns = saturatingSum(thread.ns, saturatingSum(timeNs, -*thread.sinceNs));
+        thread.sinceNs.reset();
+        if (change.isIn) thread.sinceNs = timeNs;
+        if (begun_.insert(change.place.process).second) byBegin.push_back(change.place.process);
+    }
     void visit(const PerfMapping& mapping) override { spaces.add(mapping); }
     void visit(const PerfFork& fork) override {
         spaces.add(fork);
@@ -47,6 +70,9 @@ class PerfImporter::FirstPass : public PerfVisitor {
     }
     void visit(const PerfName& name) override {
         spaces.add(name);
+        // It has a core, or it could not do so.
+        if (name.isExec && onCore_.size() < mostThreads && !of(name.place).sinceNs)
+            of(name.place).sinceNs = std::max<int64_t>(name.place.timeNs, 0);
         if (names.size() < mostThreads)
             names.insert_or_assign(Thread(name.place.process, name.place.thread),
                                    std::string(name.name));
@@ -54,10 +80,32 @@ class PerfImporter::FirstPass : public PerfVisitor {
     void lost(uint64_t count) override { lostRecords += std::min<uint64_t>(count, UINT32_MAX); }
     void throttled() override { ++throttles; }
 
+    /// How long threads had a core, and how long those that no sample fell into, in ns.
+    std::pair<int64_t, int64_t> coreNs() const {
+        int64_t allNs = 0, unsampledNs = 0;
+        for (const auto& [thread, each] : onCore_) {
+            allNs = saturatingSum(allNs, each.ns);
+            if (!each.isSampled) unsampledNs = saturatingSum(unsampledNs, each.ns);
+        }
+        return {allNs, unsampledNs};
+    }
+
     AddressSpaces spaces;
+    std::vector<uint32_t> byBegin;  ///< Processes by their first switch.
     std::unordered_map<uint32_t, int64_t> samplesOf;
     std::map<Thread, std::string> names;
     uint64_t lostRecords = 0, throttles = 0;
+
+  private:
+    struct OnCore {
+        std::optional<int64_t> sinceNs;
+        int64_t ns = 0;
+        bool isSampled = false;
+    };
+    OnCore& of(const PerfPlace& place) { return onCore_[Thread(place.process, place.thread)]; }
+
+    std::map<Thread, OnCore> onCore_;
+    std::set<uint32_t> begun_;
 };
 
 class PerfImporter::SecondPass : public PerfVisitor {
@@ -81,12 +129,26 @@ class PerfImporter::SecondPass : public PerfVisitor {
     }
 
     void visit(const PerfSwitch& change) override {
-        // What has neither is some other's helper.
         if (!processes_.contains(globalPid(change.place.process, importer_.host_))) return;
         if (importer_.counts_.switches >= mostSwitches) {
-            ++importer_.counts_.lost;
+            ++tooMany;
             return;
         }
+        add(change);
+    }
+
+    /// Recording begins when the program is executed: its first thread has a core then.
+    void visit(const PerfName& name) override {
+        const bool isKnown = processes_.contains(globalPid(name.place.process, importer_.host_));
+        if (!name.isExec || !isKnown || seen.contains(threadOf(name.place))) return;
+        add({name.place, true, false});
+    }
+
+    std::set<int64_t> seen;  ///< Threads that something was written of.
+    int64_t tooMany = 0;     ///< Switches that are left out.
+
+  private:
+    void add(const PerfSwitch& change) {
         ++importer_.counts_.switches;
         const int64_t thread = threadOf(change.place);
         constexpr const auto& t = tables::scheduleEvents;
@@ -98,9 +160,6 @@ class PerfImporter::SecondPass : public PerfVisitor {
         seen.insert(thread);
     }
 
-    std::set<int64_t> seen;  ///< Threads that something was written of.
-
-  private:
     int64_t threadOf(const PerfPlace& place) const {
         return globalTid(place.process, place.thread, importer_.host_);
     }
@@ -203,11 +262,21 @@ Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& p
         if (!row || !*row) break;
         processes.insert(known->integer(0));
     }
-    for (const auto& [process, samples] : first.samplesOf) {
-        if (!processes.insert(globalPid(process, host_)).second) continue;
+    const auto know = [&](uint32_t process) {
+        if (!processes.insert(globalPid(process, host_)).second) return;
         const auto name = first.names.find({process, process});
         trace_.add(p, p.globalPid = globalPid(process, host_), p.pid = process,
                    p.name = name == first.names.end() ? std::string() : name->second);
+    };
+    for (const auto& [process, samples] : first.samplesOf) know(process);
+    // The command itself is the first, and others of which the time on a core is known.
+    size_t leftOut = 0;
+    for (const uint32_t process : first.byBegin) {
+        const bool isKnown = processes.contains(globalPid(process, host_));
+        if (!isKnown && processes.size() - first.samplesOf.size() >= mostUnsampled)
+            ++leftOut;
+        else
+            know(process);
     }
     PerfStacks stacks(first.spaces, usesLibDw, patienceNs);
     SecondPass second(*this, stacks, processes, file->head().eventOffsetNs - sessionStartNs_);
@@ -219,6 +288,7 @@ Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& p
             trace_.nameThread(id, trace_.intern(name), lesser);
     }
     writeHealth(*file, first, stacks, oddBytes);
+    writeLeftOut(leftOut, second.tooMany);
     return counts_;
 }
 
@@ -229,15 +299,22 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
     };
     std::string how = fmt::format(
         "{} samples of threads on a core and {} switches of threads were recorded by the kernel's "
-        "perf events{}; {:.1f} % of the stacks reach the beginning of their thread, followed by "
-        "{}.",
+        "perf events{}",
         counts_.samples, counts_.switches,
-        file.head().seesKernel != 0 ? "" : ", without samples of threads in the kernel",
-        percent(counts_.whole, counts_.samples),
-        stacks.hasLibDw()
-            ? std::string("libdw")
-            : fmt::format("frame pointers, which not all code has: {}", LibDw::absence()));
-    if (counts_.inPython > 0)
+        file.head().seesKernel != 0 ? "" : ", without samples of threads in the kernel");
+    how +=
+        counts_.samples == 0
+            ? std::string(".")
+            : fmt::format(
+                  "; {:.1f} % of the stacks reach the beginning of their thread, followed by {}.",
+                  percent(counts_.whole, counts_.samples),
+                  stacks.hasLibDw() ? std::string("libdw")
+                                    : fmt::format("frame pointers, which not all code has: {}",
+                                                  LibDw::absence()));
+    if (counts_.inPython > 0 && looks_.isEmpty())
+        how +=
+            " Functions of Python are not among them, as nobody looked at threads (--no-threads).";
+    else if (counts_.inPython > 0)
         how += fmt::format(
             " {:.1f} % of the stacks in Python have its functions, of the look from outside that "
             "was nearest, within 20 ms.",
@@ -245,7 +322,30 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
     if (file.end() && file.end()->wallNs > 0)
         how += fmt::format(" Writing them down took {:.2f} % of a core.",
                            percent(file.end()->cpuNs, file.end()->wallNs));
-    trace_.health(Severity::Info, HealthCode::CpuSamples, how, {}, {}, counts_.samples);
+    const bool isShort = counts_.samples > 0 && percent(counts_.whole, counts_.samples) < fewWhole;
+    if (isShort)
+        how += fmt::format(
+            " Of the others only the innermost functions are known: a stack of which more than "
+            "{} KiB are in use is cut there, and code without unwind tables and frame pointers "
+            "(-fno-omit-frame-pointer) cannot be followed.",
+            PerfSettings{}.stackBytes / 1024);
+    const auto [coreNs, unsampledNs] = first.coreNs();
+    const bool isHardlyAny = counts_.samples == 0 && coreNs < hardlyAnyNs;
+    const bool isMissed = !isHardlyAny && percent(unsampledNs, coreNs) >= muchUnsampled;
+    if (isHardlyAny)
+        how +=
+            " They saw hardly any time on a core. If the program ran for longer, it has another "
+            "user's rights (set-uid, as sudo and su), where the kernel ends perf events: record "
+            "what it starts, as that user.";
+    if (isMissed)
+        how += fmt::format(
+            " {:.1f} % of the {:.3f} s that threads had a core are of threads that no sample fell "
+            "into, as each had one for less than some {:.0f} ms: what they did is not known.",
+            percent(unsampledNs, coreNs), static_cast<double>(coreNs) / 1e9,
+            static_cast<double>(file.head().periodNs) / 1e6);
+    const bool isDoubtful = isShort || isMissed || isHardlyAny;
+    trace_.health(isDoubtful ? Severity::Warning : Severity::Info, HealthCode::CpuSamples, how, {},
+                  {}, counts_.samples);
     counts_.lost += static_cast<int64_t>(first.lostRecords);
     if (counts_.lost > 0)
         trace_.health(Severity::Warning, HealthCode::SamplesDropped,
@@ -279,6 +379,22 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
                       fmt::format("{} bytes and {} entries of the file of samples made no sense "
                                   "and were left out.",
                                   oddBytes, first.spaces.leftOut()));
+}
+
+void PerfImporter::writeLeftOut(size_t processes, int64_t switches) {
+    if (processes > 0)
+        trace_.health(Severity::Info, HealthCode::SamplesLimit,
+                      fmt::format("{} processes that no sample fell into are left out, with the "
+                                  "switches of their threads: more than {} are not kept.",
+                                  processes, mostUnsampled),
+                      {}, {}, static_cast<int64_t>(processes));
+    if (switches > 0)
+        trace_.health(
+            Severity::Warning, HealthCode::SamplesLimit,
+            fmt::format("{} switches of threads at the end are left out: more than {} are "
+                        "not kept.",
+                        switches, mostSwitches),
+            {}, {}, switches);
 }
 
 }  // namespace lanescope::capture

@@ -56,6 +56,7 @@ class PerfImporter {
     const Frame& nativeFrame(const PerfStacks& stacks, uint32_t function);
     /// The number of a stack in the trace, innermost first.
     int64_t chain(const std::vector<Frame>& frames);
+    void writeLeftOut(size_t processes, int64_t switches);
     void writeHealth(const PerfLogFile& file, const FirstPass& first, const PerfStacks& stacks,
                      uint64_t oddBytes);
 

@@ -23,6 +23,9 @@ class PythonLooks {
     /// Reads them. O(rows).
     static PythonLooks read(const Database& database);
 
+    /// Whether nobody looked at any thread in Python.
+    bool isEmpty() const { return runs_.empty(); }
+
     /// The stack of the look that is nearest to a moment, innermost first; nothing if none was
     /// within 20 ms of it. Valid until the next call.
     std::span<const Frame> at(int64_t globalTid, int64_t timeNs);

@@ -128,6 +128,14 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
             visitor.visit(name);
             return true;
         }
+        case PERF_RECORD_EXIT: {
+            // The kernel ends its events before the thread loses its core for good.
+            fields.take<uint32_t>();
+            fields.take<uint32_t>();
+            if (!fields.isWhole() || body.size() < placeBytes) return false;
+            visitor.visit(PerfSwitch{atEnd(), false, false});
+            return true;
+        }
         case PERF_RECORD_FORK: {
             PerfFork fork;
             const auto process = fields.take<uint32_t>();

@@ -22,7 +22,7 @@ struct PerfSample {
     std::span<const std::byte> stack;  ///< From the stack pointer on.
 };
 
-/// A thread got a core, or lost it.
+/// A thread got a core, or lost it, as also when it ended.
 struct PerfSwitch {
     PerfPlace place;
     bool isIn = false;

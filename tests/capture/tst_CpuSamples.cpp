@@ -169,7 +169,7 @@ class TestCpuSamples : public QObject {
         sample(base + 25'000'000);   // 15 ms behind it
         sample(base + 100'000'000);  // of which nothing is known
         made.change(7, 7, base, true).change(7, 7, base + 5, false, true);
-        made.change(8, 8, base, true);  // of a process that nothing else is known of
+        made.change(8, 8, base, true);  // of a process that no sample fell into
         {
             auto log = PerfLog::create(path, {}, 1 << 20);
             QVERIFY(log);
@@ -190,7 +190,8 @@ class TestCpuSamples : public QObject {
         const auto counts = importer.import(path, 0, false);
         QVERIFY(counts);
         QCOMPARE(counts->samples, int64_t{3});
-        QCOMPARE(counts->switches, int64_t{2});
+        // It has a core when it is executed, too.
+        QCOMPARE(counts->switches, int64_t{4});
         QCOMPARE(counts->inPython, int64_t{3});
         QCOMPARE(counts->withPython, int64_t{2});
         // The same of another machine, without an end: its stacks are no others', and in Python
@@ -227,6 +228,40 @@ class TestCpuSamples : public QObject {
             "_PyEval_EvalFrameDefault perf_test_outer ";
         std::ranges::sort(stacks);
         QCOMPARE(stacks, (std::vector<std::string>{native, native, native, native, mixed, mixed}));
+    }
+
+    /// Each thread has a period of its own, so who has a core for less is never sampled.
+    void timeThatNoSampleFellIntoIsSaid() {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("box.-.9.perf").toStdString();
+        constexpr int64_t base = 1'000'000'000, ms = 1'000'000;
+        PerfBytes made;
+        for (uint32_t process = 100; process < 700; ++process)
+            made.change(process, process, base + process * ms, true)
+                .change(process, process, base + process * ms + 70'000, false);
+        {
+            auto log = PerfLog::create(path, {}, 1 << 20);
+            QVERIFY(log);
+            log->add(0, made.all);
+            log->end(1'000'000'000, 1'000'000);
+        }
+        auto writer = TraceWriter::create(folder.filePath("t.sqlite").toStdString());
+        QVERIFY(writer);
+        PerfImporter importer(**writer, log::eventOffsetNs());
+        const auto counts = importer.import(path, 0, false);
+        QVERIFY(counts);
+        QCOMPARE(counts->switches, int64_t{1000});  // of the first 500
+        auto rows = (*writer)->database().prepare("SELECT sentence FROM LANESCOPE_HEALTH");
+        QVERIFY2(rows, rows ? "" : rows.error().sentence.c_str());
+        std::string said;
+        while (*rows->step()) said += rows->text(0);
+        QVERIFY2(said.find("100.0 % of the 0.042 s that threads had a core are of threads that no "
+                           "sample fell into") != std::string::npos,
+                 said.c_str());
+        QVERIFY2(
+            said.find("100 processes that no sample fell into are left out") != std::string::npos,
+            said.c_str());
+        QVERIFY(said.find("of the stacks reach") == std::string::npos);
     }
 
     void functionsHaveTheirShares() {
