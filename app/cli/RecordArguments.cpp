@@ -304,7 +304,10 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     asked.windows = std::move(*windows);
     if (noSample_) options.counterHz = 0;
     if (noThreads_) options.threadsHz = 0;
-    if (cpuSamples_ == "perf") options.cpuSamplesHz = cpuSamplesHz_;
+    if (cpuSamples_ == "perf")
+        options.cpuSamplesHz = cpuSamplesHz_;
+    else if (cpuSamplesHz_ != capture::usualPerfHz)
+        return fail("--cpu-samples-hz says how often: give --cpu-samples perf, too.");
     if (options.metricsHz != 0 &&
         !(options.metricsHz >= slowestMetrics && options.metricsHz <= fastestMetrics))
         return fail("--gpu-metrics takes from {:g} to {:g} samples a second.", slowestMetrics,

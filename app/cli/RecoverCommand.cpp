@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/RecoverCommand.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "app/cli/Command.h"
@@ -17,6 +19,8 @@ int runRecover(const capture::RecoverOptions& options) {
     if (!run) return reportFailure(run.error());
     sayWhatIsIn(*run);
     reportWarnings(*run);
+    say(fmt::format("{} is left as it is: remove it if the trace is what you need.",
+                    options.runFolder.string()));
     return exitOk;
 }
 

@@ -2,7 +2,6 @@
 #include "capture/perf/PerfEvents.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,6 +11,8 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+
+#include "capture/machine/fileLimit.h"
 
 namespace lanescope::capture {
 
@@ -71,14 +72,6 @@ PerfRing mapRing(int event, size_t& bytes) {
         if (ring || errno != EPERM || bytes <= leastRingBytes) return ring;
         bytes /= 2;
     }
-}
-
-/// One a core; what is recorded has its limit from before.
-void raiseFileLimit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace

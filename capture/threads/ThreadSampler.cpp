@@ -2,7 +2,6 @@
 #include "capture/threads/ThreadSampler.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +9,7 @@
 
 #include "capture/log/clocks.h"
 #include "capture/log/namesIn.h"
+#include "capture/machine/fileLimit.h"
 #include "capture/sample/threadCpuTime.h"
 #include "model/format/factNames.h"
 
@@ -42,14 +42,6 @@ int gpuCount() {
             ++count;
     }
     return std::max(count, 1);
-}
-
-/// Two files a thread are kept open; what is recorded has its limit from before.
-void raiseFileLimit() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace

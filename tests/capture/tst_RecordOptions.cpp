@@ -93,6 +93,7 @@ class tst_RecordOptions : public QObject {
         const auto row = [](const char* name, const QStringList& words, const char* sentence) {
             QTest::newRow(name) << words << sentence;
         };
+        row("samples", {"--cpu-samples-hz", "200"}, "give --cpu-samples perf, too");
         row("api", {"--api", "some"}, "no \"some\"; there are: filtered");
         row("delay", {"--delay", "soon"}, "\"soon\" is no time");
         row("negative delay", {"--delay=-1"}, "\"-1\" is no time");
