@@ -258,6 +258,38 @@ class Findings(WithNoise):
         self.assertTrue(any("started up to 2 times" in note for note in job.notes))
         self.assertEqual(int(job.wall[0].sum()), int(after.walls.astype(numpy.int64)[:, 0].sum()))
 
+    def test_of_a_job_that_still_runs_those_that_ended_are_judged(self):
+        simulated = self.simulated(15, "slow_gpu", 0.1)
+        running_on = [rank for rank in (4, 9, 17) if rank != simulated.culprit]
+        job = joining.join([summary for rank, summary in enumerate(simulated.summaries()) if rank not in running_on])
+        found = findings.find(job)
+        self.assertEqual((found[0].kind, found[0].ranks), ("missing", running_on))
+        self.assertIn("they still run, ended without one", words.sentence(job, found[0]))
+        self.assertTrue(simulated.is_named(found[1]), found)
+
+    def test_what_slows_all_down_now_and_then_is_nobodys_loss(self):
+        """Where steps are longer now and then, every rank's mean lies above the median of each step."""
+        summaries, random_of = self.simulated(16).summaries(), numpy.random.default_rng(1)
+        for summary in summaries:
+            steps = summary.tables["steps"]
+            more = (random_of.random(len(steps["step"])) < 0.2) * steps["compute_ns"] // 5
+            steps["compute_ns"] = steps["compute_ns"] + more
+            steps["wall_ns"] = steps["wall_ns"] + more
+        self.assertEqual(findings.find(joining.join(summaries)), [])
+        steps = summaries[7].tables["steps"]
+        more = steps["compute_ns"] // 33
+        steps["compute_ns"], steps["wall_ns"] = steps["compute_ns"] + more, steps["wall_ns"] + more
+        found = findings.find(joining.join(summaries))
+        self.assertEqual([(each.kind, each.what, each.ranks) for each in found], [("rank", "compute", [7])])
+        self.assertLess(abs(found[0].lost_ns / int(more.sum()) - 1), 0.5)
+
+    def test_few_are_not_told_by_their_own_spread(self):
+        self.assertAlmostEqual(findings.spread([1, 2, 3, 4, 5, 6, 7, 8, 1e9]), float(numpy.std([1, 2, 3, 4, 5, 6, 7, 8], ddof=1)), delta=1.0)
+        self.assertEqual((findings.spread([3.0] * 9), findings.spread([3.0, 3.0, 3.0, 9.0])), (0.0, 0.0))
+        self.assertGreater(findings.needed(4), 10)
+        for count in (32, 1024):
+            self.assertTrue(4.5 < findings.needed(count) < 5.5)
+
     def test_roles_are_found_or_given(self):
         summaries = self.simulated(6).summaries()
         self.assertEqual({rank.role for rank in joining.join(summaries).ranks}, {"groups of 4 and 8"})
@@ -314,6 +346,17 @@ class Running(WithNoise):
         self.assertIn("data:image/png;base64,", shown.read_text())
         again = subprocess.run(words_of, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         self.assertEqual((again.returncode, again.stderr.decode().count("--force")), (1, 1))
+
+    def test_the_command_lays_two_jobs_side_by_side(self):
+        a = self.written("job-a", self.simulated(20, steps=20))
+        b = self.written("job-b", self.simulated(20, "slow_gpu", 0.5, steps=20))
+        report = self.folder / "compared.sqlite"
+        done = subprocess.run([str(lanescope.program()), "fleet", str(a), str(b), "-o", str(report)], check=True,
+                              env=dict(os.environ, LANESCOPE_PYTHON=sys.executable), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        database = sqlite3.connect(report)
+        self.assertEqual(database.execute("SELECT ranks_a, ranks_b FROM roles WHERE part = 'compute'").fetchone(), (32, 32))
+        database.close()
+        self.assertTrue(done.stdout.decode().strip())
 
     def test_without_the_package_one_sentence_says_so(self):
         bare = self.folder / "bare"

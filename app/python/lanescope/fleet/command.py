@@ -73,8 +73,6 @@ def _compare(asked: argparse.Namespace) -> None:
 
 def run(words: list) -> None:
     asked = _parsed(words)
-    if asked.folders[0] == "compare":
-        asked.folders = asked.folders[1:]
     if asked.print_slurm or asked.print_kubernetes:
         from lanescope.fleet import running
         print(running.SLURM if asked.print_slurm else running.KUBERNETES, end="")

@@ -62,7 +62,7 @@ def _beside(facts: dict) -> str:
 def sentence(job: Job, each: Finding) -> str:
     facts = each.facts
     if each.kind == "missing" and each.what == "ranks":
-        return f"{numbers(each.ranks)} of {facts['world_size']} left no summary."
+        return f"{numbers(each.ranks)} of {facts['world_size']} left no summary: they still run, ended without one, or it lies elsewhere."
     if each.kind == "missing":
         return f"A communicator of {facts['size']} ranks has {facts['there']} here: {_numbers(each.ranks)}."
     if each.kind == "order":
