@@ -3,7 +3,6 @@
 
 #include <QHelpEvent>
 #include <QKeyEvent>
-#include <QLinearGradient>
 #include <QPaintEvent>
 #include <QPainter>
 #include <QToolTip>
@@ -14,6 +13,7 @@
 #include "model/compare/shownNumbers.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
+#include "views/theme/heatColors.h"
 
 namespace lanescope::views {
 
@@ -22,7 +22,6 @@ using namespace explain;
 namespace {
 
 constexpr int leastRow = 4, mostRow = 28;
-constexpr double faintest = 0.06;  // of the colour: a step is never as nothing
 
 }  // namespace
 
@@ -105,7 +104,7 @@ QColor RankLens::colorOf(StepPlace place) const {
     const QColor strong =
         measure_.kind == LensMeasure::Kind::Part ? theme_.colorOf(measure_.part) : theme_.slower;
     const double share = scale_.shareOf(valueOf(stepOf(place), measure_));
-    return Theme::mix(theme_.canvas, strong, faintest + (1 - faintest) * share);
+    return heatColor(theme_, strong, share);
 }
 
 void RankLens::paintEvent(QPaintEvent* event) {
@@ -163,10 +162,7 @@ void RankLens::paintLegend(QPainter& painter) const {
     };
     write(low);
     const QRect bar(x, top + 2, 90, fontMetrics().height() - 4);
-    QLinearGradient colors(bar.topLeft(), bar.topRight());
-    colors.setColorAt(0, Theme::mix(theme_.canvas, strong, faintest));
-    colors.setColorAt(1, strong);
-    painter.fillRect(bar, colors);
+    paintHeatBar(painter, bar, heatColor(theme_, strong, 0), {}, strong);
     x = bar.right() + 8;
     write(high);
     const QString steps = tr("steps %1 to %2")

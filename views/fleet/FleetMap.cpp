@@ -13,6 +13,7 @@
 #include "model/values/formatValue.h"
 #include "views/text/plainToolTip.h"
 #include "views/text/toQString.h"
+#include "views/theme/heatColors.h"
 
 namespace lanescope::views {
 
@@ -22,7 +23,6 @@ namespace {
 
 constexpr size_t mostWorst = 8;
 constexpr int lossWidth = 92, gap = 10;
-constexpr double faintest = 0.06;  // of the colour: a time is never as nothing
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 QString duration(double ns) {
@@ -158,8 +158,7 @@ QColor FleetMap::colorOf(float share) const {
     const QColor strong = share < 0                   ? theme_.faster
                           : measure_ == Measure::Late ? theme_.slower
                                                       : theme_.accent;
-    if (measure_ != Measure::Late)
-        return Theme::mix(theme_.canvas, strong, faintest + (1 - faintest) * share);
+    if (measure_ != Measure::Late) return heatColor(theme_, strong, share);
     // What ranks differ by anyhow stays faint, so that what stands out does.
     return Theme::mix(theme_.canvas, strong, std::pow(std::abs(share), 1.4F));
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of FleetMap that paints.
-#include <QLinearGradient>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include "model/values/formatValue.h"
 #include "views/fleet/FleetMap.h"
 #include "views/text/toQString.h"
+#include "views/theme/heatColors.h"
 
 namespace lanescope::views {
 
@@ -212,12 +212,9 @@ void FleetMap::paintLegend(QPainter& painter) const {
     };
     write(valueText(scale_.low, measure_));
     const QRect bar(x, top + 2, 110, line - 4);
-    QLinearGradient colors(bar.topLeft(), bar.topRight());
     const bool isSigned = measure_ == Measure::Late;
-    colors.setColorAt(0, colorOf(isSigned ? -1.0F : 0.0F));
-    if (isSigned) colors.setColorAt(0.5, colorOf(0));
-    colors.setColorAt(1, colorOf(1));
-    painter.fillRect(bar, colors);
+    paintHeatBar(painter, bar, colorOf(isSigned ? -1.0F : 0.0F), isSigned ? colorOf(0) : QColor(),
+                 colorOf(1));
     painter.setPen(theme_.separator);
     painter.drawRect(bar.adjusted(0, 0, -1, -1));
     painter.setPen(theme_.mutedText);
