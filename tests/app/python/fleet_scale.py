@@ -71,7 +71,8 @@ def measure_report(noise, schema, ranks, folder):
     print(f"{ranks} summaries of 1000 steps and 3000 collectives, {size / ranks / 1e3:.0f} kB each", flush=True)
     words = [str(lanescope.program()), "fleet", str(folder), "-o", f"{folder}.sqlite", "--html", f"{folder}.html", "--workers", "2", "--force"]
     seconds, most, said = watched(words, dict(os.environ, LANESCOPE_PYTHON=sys.executable))
-    is_first = said.splitlines()[1].startswith(f"- Rank {job.culprit} on node")
+    lines = said.splitlines()
+    is_first = lines[0].startswith(f"{ranks} ranks on ") and lines[1].startswith(f"- Rank {job.culprit} on node")
     print(f"{seconds:.1f} s, at most {most / MIB:.0f} MiB in RAM of all processes together; the fault is first: {is_first}", flush=True)
     if not is_first:
         print(said, flush=True)

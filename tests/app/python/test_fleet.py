@@ -174,6 +174,11 @@ class Findings(WithNoise):
             with self.subTest(seed=seed):
                 self.assertEqual(findings.find(joining.join(self.simulated(seed).summaries())), [])
 
+    def test_nothing_but_the_report_is_printed(self):
+        database = joining._connect(1)
+        self.assertEqual(database.execute("SELECT current_setting('enable_progress_bar')").fetchone(), (False,))
+        database.close()
+
     def test_waits_are_those_of_a_plain_loop(self):
         simulated = self.simulated(5, hosts=4, gpus=4)
         job = joining.join(simulated.summaries())

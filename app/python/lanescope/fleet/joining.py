@@ -260,8 +260,13 @@ def _arrays(relation) -> dict:
     return {name: numpy.ma.filled(column, NONE) if numpy.ma.isMaskedArray(column) else column for name, column in relation.fetchnumpy().items()}
 
 
+def _connect(threads: int):
+    """A database in memory that writes nothing to anybody's output, as DuckDB does with its progress where a query takes seconds."""
+    return duckdb.connect(":memory:", config={"memory_limit": MEMORY, "threads": threads, "enable_progress_bar": False})
+
+
 def _add_joined(job: Job, chosen: list, threads: int) -> None:
-    database = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "threads": threads})
+    database = _connect(threads)
     try:
         operations = _Codes()
         for name in (*TOGETHER, *MESSAGES):
