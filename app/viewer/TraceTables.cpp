@@ -271,6 +271,9 @@ void TraceTables::setTheme(const Theme& theme) {
 void TraceTables::setRun(ExplainedRunPtr run) {
     run_ = std::move(run);
     if (steps_->panel()) steps_->panel()->setRun(run_);
+    const bool isServer = run_ && run_->summary.kind == StepKind::Request;
+    if (const int index = indexOf(steps_); index >= 0)
+        setTabText(index, isServer ? tr("Steps (requests)") : tr("Steps"));
 }
 
 LazyTab* TraceTables::currentTab() const {

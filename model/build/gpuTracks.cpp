@@ -6,6 +6,7 @@
 
 #include "model/build/StreamRole.h"
 #include "model/build/TrackBuilding.h"
+#include "model/trace/callWord.h"
 #include "model/trace/rangeDomains.h"
 
 namespace lanescope {
@@ -31,7 +32,8 @@ bool isUnifiedMemory(const Stream& stream, const std::vector<Lane>& lanes) {
 
 std::string gpuSubtitle(const Gpu& gpu) {
     if (gpu.smCount <= 0) return gpu.name;
-    return fmt::format("{}{}{} SMs", gpu.name, gpu.name.empty() ? "" : ", ", gpu.smCount);
+    return fmt::format("{}{}{} {}", gpu.name, gpu.name.empty() ? "" : ", ", gpu.smCount,
+                       coresWord(gpu));
 }
 
 size_t sliceCountOf(const std::vector<Lane>& lanes) {

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "model/bandwidth/describeTopology.h"
+#include "model/trace/callWord.h"
 #include "model/trace/healthPlaces.h"
 #include "model/trace/notesOf.h"
 #include "model/trace/programName.h"
@@ -125,7 +126,7 @@ DescribedThing describeGpu(const Trace& trace, const Gpu& gpu) {
                                     [&](const GpuFacts& each) { return each.gpu == gpu.id; });
     const GpuFacts facts = found == trace.gpuFacts.end() ? GpuFacts() : *found;
     std::string line = fmt::format("GPU {}{}{}", gpu.id, gpu.name.empty() ? "" : "  ", gpu.name);
-    if (gpu.smCount > 0) line += fmt::format(", {} SMs", gpu.smCount);
+    if (gpu.smCount > 0) line += fmt::format(", {} {}", gpu.smCount, coresWord(gpu));
     if (gpu.computeMajor > 0) line += fmt::format(", sm_{}{}", gpu.computeMajor, gpu.computeMinor);
     if (gpu.memoryBytes > 0) line += ", " + formatBytes(gpu.memoryBytes);
     if (facts.pcieGeneration) line += fmt::format(", PCIe {}", *facts.pcieGeneration);

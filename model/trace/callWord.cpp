@@ -30,4 +30,8 @@ std::string_view callWord(const Trace& trace) {
     return std::ranges::any_of(trace.gpus, isOfAmd) ? hip : cuda;
 }
 
+std::string_view coresWord(const Gpu& gpu) {
+    return isOfAmd(gpu) ? "CUs" : "SMs";
+}
+
 }  // namespace lanescope

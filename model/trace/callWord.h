@@ -11,4 +11,7 @@ namespace lanescope {
 /// where AMD's GPUs were at work. By the first call that tells, else by the GPUs. O(GPUs).
 std::string_view callWord(const Trace& trace);
 
+/// What the processors of a GPU are called: "SMs", or "CUs" of AMD's. O(1).
+std::string_view coresWord(const Gpu& gpu);
+
 }  // namespace lanescope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "model/trace/callWord.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
@@ -191,6 +192,9 @@ void tst_Trace::sumsUpFoldedTracks() {
 void tst_Trace::namesStreamsAndWhoseTheyAre() {
     const TracePtr trace = simulatedTraining();
     QCOMPARE(trace->tracks[0].subtitle, std::string("Simulated H200, 132 SMs"));
+    Gpu amd;
+    amd.name = "AMD Instinct MI300X";
+    QCOMPARE(std::string(coresWord(amd)), std::string("CUs"));
     QCOMPARE(trace->tracks[1].subtitle, std::string("PID 4242, rank 0"));
     QCOMPARE(trace->tracks[3].subtitle, std::string("PID 4242, rank 0, NCCL"));
 }

@@ -229,9 +229,17 @@ class TestFirstSight : public QObject {
             "one every 5\\.0\\d+ ms in the mean; its GPU is idle [\\d.]+ % of the time\\.$");
         QVERIFY2(expected.match(about).hasMatch(), qPrintable(about));
         QVERIFY(shown.visible().startNs >= 1'000 * ms);
+        const auto stepsTitle = [](Shown& of) {
+            QTabWidget& tables = of.page().tables();
+            for (int index = 0; index < tables.count(); ++index)
+                if (tables.tabText(index).startsWith("Steps")) return tables.tabText(index);
+            return QString();
+        };
+        QCOMPARE(stepsTitle(shown), QString("Steps (requests)"));
         // Of a training nobody needs to be told.
         Shown training({1366, 768}, simulatedTraining({.steps = 12}));
         QVERIFY(training.wait());
+        QCOMPARE(stepsTitle(training), QString("Steps"));
         QVERIFY(training.card().isVisible());
         QCOMPARE(training.card().about(), QString());
     }
