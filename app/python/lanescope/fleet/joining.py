@@ -262,7 +262,9 @@ def _arrays(relation) -> dict:
 
 def _connect(threads: int):
     """A database in memory that writes nothing to anybody's output, as DuckDB does with its progress where a query takes seconds."""
-    return duckdb.connect(":memory:", config={"memory_limit": MEMORY, "threads": threads, "enable_progress_bar": False})
+    database = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "threads": threads})
+    database.execute("SET enable_progress_bar = false")
+    return database
 
 
 def _add_joined(job: Job, chosen: list, threads: int) -> None:
