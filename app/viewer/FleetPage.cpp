@@ -12,6 +12,7 @@
 #include "app/viewer/OfferBar.h"
 #include "views/fleet/FleetMap.h"
 #include "views/fleet/FleetView.h"
+#include "views/jobs/PageArea.h"
 #include "views/text/toQString.h"
 
 namespace lanescope::viewer {
@@ -28,7 +29,7 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(offer_);
-    layout->addWidget(view_, 1);
+    layout->addWidget(new PageArea(view_, this), 1);
     setFocusProxy(&view_->map());
     view_->setReport(report_);
     openTelling_->setEnabled(fleet::tellingPart(*report_).has_value());

@@ -188,6 +188,14 @@ class TestFleetPage : public QObject {
         QVERIFY(loading->errorText().contains("is a report of many ranks and no trace"));
     }
 
+    void aSmallWindowStaysSmall() {
+        Shown shown(report_);
+        shown.window.resize(700, 480);
+        QTest::qWait(50);
+        QCOMPARE(shown.window.size(), QSize(700, 480));
+        shown.window.grab();
+    }
+
     void aHostileReportIsOneSentence() {
         const fs::path broken = folder_ / "broken.sqlite";
         ReportMaker{}.write(broken);
