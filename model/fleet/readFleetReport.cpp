@@ -315,8 +315,13 @@ Result<FleetReportPtr> readFleetReport(const fs::path& path, const LoadProgress&
     return orNoMemory(path, [&]() -> Result<FleetReportPtr> {
         Result<Database> database = Database::openReadOnly(path);
         if (!database) return fail(database.error());
-        return ReportReader(std::move(*database), path, progress).read();
+        return readFleetReport(std::move(*database), path, progress);
     });
+}
+
+Result<FleetReportPtr> readFleetReport(Database database, const fs::path& path,
+                                       const LoadProgress& progress) {
+    return ReportReader(std::move(database), path, progress).read();
 }
 
 }  // namespace lanescope::fleet

@@ -5,6 +5,7 @@
 
 #include "model/build/LoadProgress.h"
 #include "model/fleet/FleetReport.h"
+#include "model/format/Sqlite.h"
 
 namespace lanescope::fleet {
 
@@ -18,6 +19,10 @@ inline constexpr size_t mostCells = size_t{1} << 23;
 /// none, more cells than `mostCells`, damage, cancelled. What single cells hold that cannot be is
 /// left out and counted in the notes. O(cells); blocks.
 Result<FleetReportPtr> readFleetReport(const std::filesystem::path& path,
+                                       const LoadProgress& progress = {});
+
+/// The same of a file that is open; errors call it `path`.
+Result<FleetReportPtr> readFleetReport(Database database, const std::filesystem::path& path,
                                        const LoadProgress& progress = {});
 
 }  // namespace lanescope::fleet

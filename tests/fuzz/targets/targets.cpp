@@ -23,6 +23,7 @@ std::span<const Target> targets() {
         Target{"jsontrace", &loadJsonTrace},
         Target{"protobuf", &loadProtobuf},
         Target{"summary", &readStoredSummary},
+        Target{"fleet", &readFleetReport},
         Target{"index", &openIndex},
         Target{"notes", &readNotes},
         Target{"condition", &readCondition},

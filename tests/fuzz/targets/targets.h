@@ -38,6 +38,7 @@ void loadRocmTrace(Bytes);
 void loadJsonTrace(Bytes);
 void loadProtobuf(Bytes);
 void readStoredSummary(Bytes);
+void readFleetReport(Bytes);
 void openIndex(Bytes);
 void readNotes(Bytes);
 void readCondition(Bytes);
