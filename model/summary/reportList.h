@@ -44,6 +44,7 @@ extern const Report nvtxPushPopSummaryReport;
 extern const Report nvtxStartEndSummaryReport;
 extern const Report nvtxSummaryReport;
 extern const Report threadStatesReport;
+extern const Report cpuFunctionsReport;
 extern const Report unifiedMemorySummaryReport;
 extern const Report unifiedMemoryTotalsReport;
 

@@ -34,6 +34,7 @@ constexpr std::array reports{
     &idleByLineReport,
     &launchesByLineReport,
     &threadStatesReport,
+    &cpuFunctionsReport,
     &memcpyBandwidthBySizeReport,
     &memcpyBandwidthByDeviceReport,
     &memcpyBandwidthByRangeReport,
