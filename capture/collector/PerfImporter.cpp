@@ -15,7 +15,6 @@
 #include "model/format/health.h"
 #include "model/format/tables/Names.h"
 #include "model/format/tables/ThreadStates.h"
-#include "model/values/Statistics.h"
 
 namespace lanescope::capture {
 
@@ -31,6 +30,11 @@ constexpr double muchUnsampled = 5;
 /// Of a program whose events the kernel ended as it began.
 constexpr int64_t hardlyAnyNs = 1'000'000;
 constexpr int64_t mostSwitches = 50'000'000;
+
+/// Of two times of 0 and more, at most what a number holds.
+int64_t together(int64_t a, int64_t b) {
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
 
 /// Whether it is the function in which the interpreter runs what is written in Python: all of it
 /// up to the next call of C, from 3.11 on.
@@ -55,7 +59,7 @@ class PerfImporter::FirstPass : public PerfVisitor {
         OnCore& thread = of(change.place);
         const int64_t timeNs = std::max<int64_t>(change.place.timeNs, 0);
         if (!change.isIn && thread.sinceNs && timeNs > *thread.sinceNs)
-            thread.ns = saturatingSum(thread.ns, saturatingSum(timeNs, -*thread.sinceNs));
+            thread.ns = together(thread.ns, timeNs - *thread.sinceNs);
         thread.sinceNs.reset();
         if (change.isIn) thread.sinceNs = timeNs;
         if (begun_.insert(change.place.process).second) byBegin.push_back(change.place.process);
@@ -84,8 +88,8 @@ class PerfImporter::FirstPass : public PerfVisitor {
     std::pair<int64_t, int64_t> coreNs() const {
         int64_t allNs = 0, unsampledNs = 0;
         for (const auto& [thread, each] : onCore_) {
-            allNs = saturatingSum(allNs, each.ns);
-            if (!each.isSampled) unsampledNs = saturatingSum(unsampledNs, each.ns);
+            allNs = together(allNs, each.ns);
+            if (!each.isSampled) unsampledNs = together(unsampledNs, each.ns);
         }
         return {allNs, unsampledNs};
     }
