@@ -88,7 +88,10 @@ def share(rows):
 
 
 def say(fault, size, rows, late_anyhow):
-    """Prints a line of the table; False if it is not as asked. Where all ranks wait long for batches, some wait longer by chance."""
+    """Prints a line of the table; False if it is not as asked.
+
+    Where all ranks wait long for batches some wait longer by chance, and of such long steps a link is a small part.
+    """
     others = sum(row["is_other"] for row in rows)
     if not fault:
         print(f"no fault            : somebody accused in {others} of {len(rows)}", flush=True)
@@ -102,7 +105,7 @@ def say(fault, size, rows, late_anyhow):
     named = [f"{program} {no} of {no + yes}" for program, (no, yes) in sorted(missed.items(), key=lambda each: -each[1][0]) if no]
     if named and size >= ASKED[fault]:
         print(f"    not first in jobs like {', '.join(named[:6])}", flush=True)
-    if fault == "late_loader":
+    if fault in ("late_loader", "slow_rail", "slow_nvlink"):
         rows = [row for row in rows if row["program"] not in late_anyhow]
         print(f"    of jobs whose loaders are not late in all ranks anyhow: first in {share(rows)}", flush=True)
     return size < ASKED[fault] or sum(row["is_first"] for row in rows) >= 0.99 * len(rows)
