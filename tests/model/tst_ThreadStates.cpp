@@ -422,38 +422,6 @@ class TestThreadStates : public QObject {
         QVERIFY(isNamed);
     }
 
-    /// A function that calls itself is in a sample once.
-    void samplesAreSummedUpByFunction() {
-        SimulatedTrace made;
-        const uint32_t thread = made.addThread(0, 4242, "main");
-        const auto frame = [&](uint32_t outer, const char* function) {
-            return made.stack(outer, made.intern(function), made.intern("libwork.so"), 0);
-        };
-        const uint32_t main = frame(noIndex, "main");
-        const uint32_t twice = frame(frame(main, "recurse"), "recurse");
-        const uint32_t leaf = frame(twice, "add");
-        for (int64_t sample = 0; sample < 10; ++sample) {
-            kinds::CpuState::Row row;
-            row.startNs = sample * 10;
-            row.endNs = row.startNs + 10;
-            row.thread = thread;
-            row.state = ThreadState::Running;
-            row.source = StateSource::Samples;
-            row.stack = sample < 7 ? leaf : twice;
-            made.add<kinds::CpuState>(row);
-        }
-        const auto table = makeReport(*made.finish(), "cpu_functions");
-        QVERIFY(table);
-        std::vector<std::string> said;
-        for (const auto& row : table->rows)
-            said.push_back(std::get<std::string>(row[5]) + " " +
-                           std::to_string(std::get<int64_t>(row[2])) + " " +
-                           std::to_string(std::get<int64_t>(row[3])));
-        QCOMPARE(said, (std::vector<std::string>{"add 7 7", "recurse 3 10", "main 0 10"}));
-        QCOMPARE(std::get<double>(table->rows[0][0]), 70.0);
-        QCOMPARE(std::get<double>(table->rows[1][1]), 100.0);
-    }
-
     void aReportSaysItOfEachThread() {
         Simulated simulated;
         const uint32_t thread = simulated.addThread(0, 4242, "main");
