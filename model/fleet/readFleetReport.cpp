@@ -27,6 +27,7 @@ namespace {
 
 constexpr int64_t applicationId = 0x4c4e5346;  // "LNSF"
 constexpr size_t mostRanks = 1 << 17, mostSteps = 1 << 20, mostLines = 1000, mostText = 4096;
+constexpr size_t mostNumbers = 1 << 22;  // of ranks in all findings
 constexpr int64_t rowsBetweenLooks = 1 << 16;
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
@@ -43,9 +44,9 @@ std::optional<int64_t> integerOf(const Statement& row, int column) {
 }
 
 /// "16,17,3": those that are numbers, at most so many.
-std::vector<int64_t> numbersOf(std::string_view text) {
+std::vector<int64_t> numbersOf(std::string_view text, size_t most) {
     std::vector<int64_t> numbers;
-    while (!text.empty() && numbers.size() < mostRanks) {
+    while (!text.empty() && numbers.size() < most) {
         const size_t comma = std::min(text.find(','), text.size());
         int64_t number = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + comma, number);
@@ -86,29 +87,26 @@ class ReportReader {
     Result<void> check() {
         if (database_.pragma("application_id") != applicationId)
             return fail("{} is no report of lanescope fleet.", shown());
-        if (isTable("roles") && !isTable("steps"))
+        if (database_.hasTable("roles") && !database_.hasTable("steps"))
             return fail(
                 "{} lays two jobs side by side and has no steps of ranks to show: read its tables "
                 "with any program for SQLite.",
                 shown());
         for (const char* table : {"ranks", "steps", "findings"})
-            if (!isTable(table))
+            if (!database_.hasTable(table))
                 return fail(
                     "{} has no table {}, so it cannot be shown: make it again with "
                     "lanescope fleet.",
                     shown(), table);
+        // What is generated where it is read may be of any size.
+        for (const char* table : {"ranks", "steps", "findings", "notes", "broken", "job"})
+            for (const Database::Column& column : database_.columns(table))
+                if (!column.isStored)
+                    return fail(
+                        "The table {} of {} has columns that lanescope fleet does not write, so it "
+                        "cannot be shown: make it again with lanescope fleet.",
+                        table, shown());
         return {};
-    }
-
-    /// A view of that name could be anything.
-    bool isTable(std::string_view name) const {
-        auto row = database_.prepare(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE "
-            "'CREATE VIRTUAL%'");
-        if (!row) return false;
-        row->bind(1, name);
-        const Result<bool> found = row->step();
-        return found && *found;
     }
 
     /// Gives each row of a fixed query to `take`, until that says that it is enough.
@@ -200,12 +198,14 @@ class ReportReader {
             "steps", 0.2, 0.98, [&](const Statement& row) {
                 const auto rank = integerOf(row, 0), step = integerOf(row, 1);
                 const auto place = rank ? report_->rowOf(*rank) : std::nullopt;
-                if (!place || !step) {
+                // An index that lies may have told of other steps than the table has.
+                const auto [column, end] = step ? report_->columnsOf(StepRange{*step, *step})
+                                                : std::pair<size_t, size_t>();
+                if (!place || column == end) {
                     ++skipped_;
                     return true;
                 }
-                const size_t cell =
-                    *place * columns + report_->columnsOf(StepRange{*step, *step}).first;
+                const size_t cell = *place * columns + column;
                 for (size_t each = 0; each < times.size(); ++each)
                     (*times[each])[cell] = timeOf(row, static_cast<int>(2 + each));
                 const CellView share = row.cell(7);
@@ -222,6 +222,12 @@ class ReportReader {
             });
     }
 
+    std::vector<int64_t> ranksOf(const Statement& row, int column) {
+        std::vector<int64_t> ranks = numbersOf(row.text(column), std::min(mostRanks, numbersLeft_));
+        numbersLeft_ -= ranks.size();
+        return ranks;
+    }
+
     Result<void> readFindings() {
         // Reports of before have no ranks to be shown beside each other.
         const bool hasShown = database_.hasColumn("findings", "shown_ranks");
@@ -234,14 +240,14 @@ class ReportReader {
                 ReportFinding& made = report_->findings.emplace_back();
                 made.kind = textOf(row, 0);
                 made.what = textOf(row, 1);
-                made.ranks = numbersOf(row.text(2));
+                made.ranks = ranksOf(row, 2);
                 const auto first = integerOf(row, 3), last = integerOf(row, 4);
                 if (first && last && *first >= 0 && *last >= *first)
                     made.steps = StepRange{*first, *last};
                 made.lostNs = std::clamp<int64_t>(integerOf(row, 5).value_or(0), 0, greatestTimeNs);
                 made.sentence = textOf(row, 6);
                 made.command = textOf(row, 7);
-                made.shownRanks = numbersOf(row.text(8));
+                made.shownRanks = ranksOf(row, 8);
                 return report_->findings.size() < mostLines;
             });
     }
@@ -251,14 +257,14 @@ class ReportReader {
             report_->notes.push_back(textOf(row, 0));
             return report_->notes.size() < mostLines;
         };
-        if (isTable("notes"))
+        if (database_.hasTable("notes"))
             if (auto done = forEachRow("SELECT sentence FROM notes", "notes", 0.99, 1, take); !done)
                 return done;
-        if (isTable("broken"))
+        if (database_.hasTable("broken"))
             if (auto done = forEachRow("SELECT sentence FROM broken", "notes", 0.99, 1, take);
                 !done)
                 return done;
-        if (!isTable("job")) return {};
+        if (!database_.hasTable("job")) return {};
         return forEachRow("SELECT folder FROM job", "notes", 0.99, 1, [&](const Statement& row) {
             report_->folder = textOf(row, 0);
             return false;
@@ -296,6 +302,7 @@ class ReportReader {
     std::shared_ptr<FleetReport> report_ = std::make_shared<FleetReport>();
     int64_t expected_ = 0;  ///< Rows of the table of steps.
     uint64_t skipped_ = 0;
+    size_t numbersLeft_ = mostNumbers;
 };
 
 bool isFleetReport(const fs::path& path) {

@@ -24,6 +24,8 @@ class tst_FleetReport : public QObject {
     void whatIsNoReportSaysSoInOneSentence();
     void moreCellsThanThereIsRoomForAreRefused();
     void aViewIsNoTable();
+    void columnsThatAreComputedAreRefused();
+    void stepsThatAnIndexDoesNotTellOfAreLeftOut();
     void cancelledIsSaid();
     void damageNeverCrashes();
     void tracesAreFoundWhereTheyLieAndNowhereElse();
@@ -182,6 +184,34 @@ void tst_FleetReport::aViewIsNoTable() {
          "DROP TABLE steps; CREATE VIEW steps AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL "
          "SELECT i + 1 FROM n) SELECT 0 AS rank, i AS step FROM n");
     QVERIFY(errorOf(path).find("has no table steps") != std::string::npos);
+}
+
+/// A small file could give a thousand findings of any size.
+void tst_FleetReport::columnsThatAreComputedAreRefused() {
+    const fs::path path = made("computed.sqlite", {});
+    edit(path,
+         "DROP TABLE notes; CREATE TABLE notes (place INTEGER, "
+         "sentence TEXT AS (hex(zeroblob(1000000))))");
+    QVERIFY(errorOf(path).find("columns that lanescope fleet does not write") != std::string::npos);
+}
+
+/// Steps are counted by an index and then read from the table, which may have others.
+void tst_FleetReport::stepsThatAnIndexDoesNotTellOfAreLeftOut() {
+    const fs::path path = made("index.sqlite", {});
+    edit(path,
+         "DROP TABLE steps; CREATE TABLE steps (rank INTEGER, step INTEGER, wall_ns INTEGER, "
+         "communication_ns INTEGER, compute_ns INTEGER, copies_ns INTEGER, loading_ns INTEGER, "
+         "against_role REAL); CREATE INDEX told ON steps (step);"
+         "CREATE TABLE other (step INTEGER); CREATE INDEX others ON other (step);"
+         "INSERT INTO other VALUES (1); INSERT INTO steps VALUES (7, 1000, 9, 1, 1, 1, 1, 0);"
+         "PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM "
+         "sqlite_master WHERE name = 'others') WHERE name = 'told'");
+    const auto report = readFleetReport(path);
+    QVERIFY2(report, report ? "" : report.error().sentence.c_str());
+    QCOMPARE((*report)->steps, std::vector<int64_t>{1});
+    QVERIFY(!(*report)->notes.empty());
+    QCOMPARE((*report)->notes.back(),
+             std::string("1 values of index.sqlite cannot be and are left out."));
 }
 
 void tst_FleetReport::cancelledIsSaid() {
