@@ -118,7 +118,9 @@ class RanAndWaited {
             const CpuStateTable& states = trace_.cpuStates;
             waitedNs = allNs - (states.endNs[row] - states.startNs[row] - states.delayNs[row]);
         }
-        return waitedNs <= 0 ? 0 : static_cast<double>(waitedNs) / static_cast<double>(allNs);
+        if (waitedNs <= 0 || allNs <= 0) return 0;
+        // The kernel may count more than there is between two looks.
+        return std::min(1.0, static_cast<double>(waitedNs) / static_cast<double>(allNs));
     }
 
     int64_t missedNs(uint32_t row) const {
