@@ -271,9 +271,8 @@ class TestMainWindow : public QObject {
             if (!page->tables().isTabVisible(index)) continue;
             page->tables().setCurrentIndex(index);
             QVERIFY(shown.wait());
-            if (ReportView* view = page->currentTable(); view && index < 7) {
+            if (ReportView* view = page->currentTable(); view && index < 7)
                 QVERIFY2(view->model().rowCount() > 0, qPrintable(page->tables().tabText(index)));
-            }
         }
     }
 
