@@ -8,6 +8,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "model/fleet/readFleetReport.h"
 #include "model/format/matchesPattern.h"
 #include "model/format/rankInName.h"
 #include "model/load/TraceFormat.h"
@@ -46,7 +47,7 @@ bool isBefore(const fs::path& a, const fs::path& b) {
     return left.size() - i < right.size() - j;
 }
 
-/// Those in `folder` whose name fits one of the patterns.
+/// Those in `folder` whose name fits one of the patterns, without a report of them all.
 Result<std::vector<fs::path>> filesIn(const fs::path& folder,
                                       const std::vector<std::string>& patterns) {
     std::vector<fs::path> files;
@@ -59,6 +60,7 @@ Result<std::vector<fs::path>> filesIn(const fs::path& folder,
             patterns.begin(), patterns.end(),
             [&name](const std::string& pattern) { return matchesPattern(name, pattern); });
         if (!fits || name.starts_with('.') || !each->is_regular_file(ignored)) continue;
+        if (each->path().extension() == ".sqlite" && fleet::isFleetReport(each->path())) continue;
         if (files.size() >= mostFiles)
             return fail("{} holds more than {} traces: name those that belong together.",
                         folder.string(), mostFiles);

@@ -5,6 +5,7 @@
 
 #include "model/fleet/readFleetReport.h"
 #include "model/format/Sqlite.h"
+#include "model/merge/rankFiles.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/fleetReport.h"
 #include "tests/support/runTest.h"
@@ -30,6 +31,7 @@ class tst_FleetReport : public QObject {
     void damageNeverCrashes();
     void tracesAreFoundWhereTheyLieAndNowhereElse();
     void theTellingPartIsBounded();
+    void besideTracesItIsNoneOfThem();
 
   private:
     fs::path made(const char* name, const ReportMaker& maker) {
@@ -280,6 +282,21 @@ void tst_FleetReport::theTellingPartIsBounded() {
     QVERIFY(!tellingPart(none));
     const FleetReportPtr report = *readFleetReport(made("telling.sqlite", {}));
     QCOMPARE(tellingPart(*report)->ranks, (std::vector<int64_t>{5, 4, 1}));
+}
+
+void tst_FleetReport::besideTracesItIsNoneOfThem() {
+    const fs::path job = folder_ / "job";
+    fs::create_directories(job);
+    ReportMaker{}.write(job / "fleet.sqlite");
+    for (const char* name : {"run.0.sqlite", "run.1.sqlite"}) std::ofstream(job / name) << "x";
+    for (const fs::path& word : {job, job / "*.sqlite"}) {
+        const auto files = filesMeantBy(std::vector{word.string()});
+        QVERIFY(files);
+        QCOMPARE(files->size(), size_t{2});
+        QCOMPARE(files->front().filename().string(), std::string("run.0.sqlite"));
+    }
+    // Who names it means it.
+    QCOMPARE(filesMeantBy(std::vector{(job / "fleet.sqlite").string()})->size(), size_t{1});
 }
 
 LANESCOPE_TEST(tst_FleetReport, NoApplication)

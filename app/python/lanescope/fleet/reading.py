@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy
 
 VERSION = 19  # `storedVersion` of model/compare/storedSummary.h
-APPLICATION = 0x4C4E5352
+REPORT = 0x4C4E5346  # "LNSF", as files say that are the report of a job
 SUMMARY = ".lanescope-summary"
 TRACES = (".sqlite", ".sqlite.gz", ".json", ".json.gz")
 NONE = -(1 << 63)  # a number that is not known
@@ -96,8 +96,19 @@ class Broken(NamedTuple):
     sentence: str
 
 
+def _is_report(path: str) -> bool:
+    """Whether a file is what is made of a job, and not of it."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            return file.read(72)[68:] == REPORT.to_bytes(4, "big")
+    except OSError:
+        return False
+
+
 def find(folder) -> list[str]:
-    """The files of a job in a folder and those below it, by name; of a trace with a summary beside it, the summary."""
+    """The files of a job in a folder and those below it, by name; of a trace with a summary beside it, the summary; no report."""
     found = {}
     for place, folders, names in os.walk(folder):
         folders.sort()
@@ -106,7 +117,7 @@ def find(folder) -> list[str]:
             if ending is None or name.startswith("."):
                 continue
             stem = os.path.join(place, name[:-len(ending)])
-            if ending == SUMMARY or stem not in found:
+            if ending == SUMMARY or (stem not in found and not _is_report(os.path.join(place, name))):
                 found[stem] = os.path.join(place, name)
     return sorted(found.values())
 

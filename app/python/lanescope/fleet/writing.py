@@ -11,9 +11,9 @@ import numpy
 from lanescope.fleet import FleetError
 from lanescope.fleet.findings import Finding
 from lanescope.fleet.joining import NONE, PARTS, Job
+from lanescope.fleet.reading import REPORT
 from lanescope.fleet.words import command, sentence, shown_ranks
 
-APPLICATION = 0x4C4E5346  # "LNSF"
 VERSION = 1
 
 SCHEMA = """
@@ -143,7 +143,7 @@ def create(schema: str, fill):
         database = sqlite3.connect(partial, isolation_level=None)
         try:
             database.execute("PRAGMA journal_mode = OFF")
-            database.execute(f"PRAGMA application_id = {APPLICATION}")
+            database.execute(f"PRAGMA application_id = {REPORT}")
             database.execute(f"PRAGMA user_version = {VERSION}")
             database.executescript(schema)
             database.execute("BEGIN")
