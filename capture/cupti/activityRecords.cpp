@@ -2,6 +2,7 @@
 #include "capture/cupti/activityRecords.h"
 
 #include <cstring>
+#include <type_traits>
 
 namespace lanescope::agent {
 
@@ -14,12 +15,13 @@ int64_t time(uint64_t ns) {
 }
 
 /// What CUPTI wrote into a field of an enumeration, which may be a value that its header did not
-/// know yet.
-template <class Enum>
-uint32_t numberIn(const Enum& field) {
-    static_assert(sizeof field == sizeof(uint32_t));
+/// know yet. By the field and not by its value: records are packed, and a reference to a field of
+/// one is made of a copy, which no such value may have.
+template <class Record, class Enum>
+uint32_t numberIn(const Record& record, Enum Record::*field) {
+    static_assert(sizeof(Enum) == sizeof(uint32_t));
     uint32_t number = 0;
-    std::memcpy(&number, &field, sizeof number);
+    std::memcpy(&number, &(record.*field), sizeof number);
     return number;
 }
 
@@ -69,7 +71,8 @@ log::KernelRecord toLog(const CUpti_ActivityKernel9& from) {
     to.localBytesTotal = from.localMemoryTotal_v2;
     to.cacheConfig = from.cacheConfig.config.executed;
     to.launchType = from.launchType;
-    to.sharedMemoryLimitConfig = static_cast<uint8_t>(numberIn(from.shmemLimitConfig));
+    to.sharedMemoryLimitConfig =
+        static_cast<uint8_t>(numberIn(from, &CUpti_ActivityKernel9::shmemLimitConfig));
     to.clusterSchedulingPolicy = static_cast<uint8_t>(from.clusterSchedulingPolicy);
     to.sharedMemoryCarveoutPercent = from.sharedMemoryCarveoutRequested;
     return to;
@@ -126,7 +129,7 @@ log::SyncRecord toLog(const CUpti_ActivitySynchronization2& from, bool hasSyncId
     log::SyncRecord to{};
     to.startNs = time(from.start);
     to.endNs = time(from.end);
-    to.type = numberIn(from.type);
+    to.type = numberIn(from, &CUpti_ActivitySynchronization2::type);
     to.contextId = from.contextId;
     to.streamId = from.streamId;
     to.correlationId = from.correlationId;
@@ -151,7 +154,7 @@ log::OverheadRecord toLog(const CUpti_ActivityOverhead3& from) {
     log::OverheadRecord to{};
     to.startNs = time(from.start);
     to.endNs = time(from.end);
-    to.overheadKind = numberIn(from.overheadKind);
+    to.overheadKind = numberIn(from, &CUpti_ActivityOverhead3::overheadKind);
     to.correlationId = from.correlationId;
     if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) to.threadId = from.objectId.pt.threadId;
     return to;
@@ -167,17 +170,19 @@ log::DeviceMemoryRecord toLog(const CUpti_ActivityMemory3& from) {
     to.contextId = from.contextId;
     to.streamId = from.streamId;
     to.correlationId = from.correlationId;
-    to.operation = static_cast<uint8_t>(numberIn(from.memoryOperationType));
+    to.operation =
+        static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemory3::memoryOperationType));
     to.memoryKind = static_cast<uint8_t>(from.memoryKind);
     to.isAsync = from.isAsync != 0;
     const auto& pool = from.memoryPoolConfig;
-    to.poolType = static_cast<uint8_t>(numberIn(pool.memoryPoolType));
-    if (pool.memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID) return to;
+    const uint32_t poolType = numberIn(pool, &std::remove_cvref_t<decltype(pool)>::memoryPoolType);
+    to.poolType = static_cast<uint8_t>(poolType);
+    if (poolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID) return to;
     to.poolAddress = pool.address;
     to.poolReleaseThreshold = pool.releaseThreshold;
     to.poolUsedBytes = pool.utilizedSize;
     // One field is both, as the pool is of another process or of this.
-    if (pool.memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED)
+    if (poolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED)
         to.poolProcessId = static_cast<uint32_t>(pool.pool.processId);
     else
         to.poolBytes = pool.pool.size;
@@ -195,8 +200,9 @@ log::MemoryPoolRecord toLog(const CUpti_ActivityMemoryPool2& from) {
     to.deviceId = from.deviceId;
     to.correlationId = from.correlationId;
     to.processId = from.processId;
-    to.operation = static_cast<uint8_t>(numberIn(from.memoryPoolOperationType));
-    to.poolType = static_cast<uint8_t>(numberIn(from.memoryPoolType));
+    to.operation =
+        static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemoryPool2::memoryPoolOperationType));
+    to.poolType = static_cast<uint8_t>(numberIn(from, &CUpti_ActivityMemoryPool2::memoryPoolType));
     return to;
 }
 
@@ -206,7 +212,7 @@ log::UnifiedMemoryRecord toLog(const CUpti_ActivityUnifiedMemoryCounter2& from) 
     to.endNs = time(from.end);
     to.value = from.value;
     to.address = from.address;
-    to.counterKind = numberIn(from.counterKind);
+    to.counterKind = numberIn(from, &CUpti_ActivityUnifiedMemoryCounter2::counterKind);
     to.sourceId = from.srcId;
     to.destinationId = from.dstId;
     to.flags = from.flags;

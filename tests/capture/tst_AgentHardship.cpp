@@ -118,6 +118,7 @@ class tst_AgentHardship : public QObject {
     }
     void aClockThatIsSetMovesNothing() {
         QFETCH(int, seconds);
+        if (test::hasAddressSanitizer) QSKIP("The sanitizer wants to be loaded first.");
         AgentRun run;
         run.environment["LD_PRELOAD"] = LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so";
         runUntouched(run, {"clock", QString::number(seconds)});

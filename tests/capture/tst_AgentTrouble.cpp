@@ -175,6 +175,7 @@ class tst_AgentTrouble : public QObject {
         QFETCH(QStringList, arguments);
         QFETCH(QString, options);
         QFETCH(bool, isOrdered);
+        if (test::hasAddressSanitizer) QSKIP("The sanitizer wants to be loaded first.");
         AgentRun run;
         const QString found = run.folder + "/orders";
         run.inChild = [] { std::signal(SIGTERM, SIG_DFL); };

@@ -99,6 +99,7 @@ class tst_RecordHardship : public QObject {
     }
 
     void aClockThatIsSetIsTold() {
+        if (test::hasAddressSanitizer) QSKIP("The sanitizer wants to be loaded first.");
         const Ended ended =
             record({"env", "LD_PRELOAD=" LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so",
                     hardship_, "clock", "3600"});

@@ -377,8 +377,8 @@ class TestRequests : public QObject {
                 made.add<kinds::CpuState>(row);
             }
             int64_t waitedNs = 0;
-            for (const Contributor& each : summarizeRun(*made.finish())->workers[0].contributors)
-                waitedNs += each.waitedNs;
+            const auto run = summarizeRun(*made.finish());
+            for (const Contributor& each : run->workers[0].contributors) waitedNs += each.waitedNs;
             return waitedNs;
         };
         QCOMPARE(waitedWith(180 * ms), int64_t{0});
