@@ -344,7 +344,8 @@ class Words {
                                    const std::string& what) const {
         const auto& all = worker(finding.worker).contributors;
         const auto kernel = std::ranges::find_if(all, [&](const Contributor& each) {
-            return each.name == finding.contributor && each.path == finding.path;
+            return each.kind == ContributorKind::Kernel && each.name == finding.contributor &&
+                   each.path == finding.path;
         });
         return fmt::format("One kernel takes {}: {}{}{}", time, what, where(finding),
                            longKernelText(worker(finding.worker), *kernel, unit()));
