@@ -45,7 +45,7 @@ bool mayHaveRows(const Trace& trace, std::string_view report) {
     const bool hasKernels = trace.kernels.size() > 0, hasRanges = trace.nvtx.size() > 0;
     if (report == "cuda_gpu_kern_sum") return hasKernels;
     if (report == "nvtx_sum:family") return hasRanges;
-    if (report == "nvtx_gpu_proj_sum") return hasRanges && hasKernels;
+    if (report == "nvtx_gpu_proj_sum") return hasRanges && hasWorkOfGpu(trace);
     if (report == "cuda_api_sum") return trace.apiCalls.size() > 0;
     if (report == "nccl_sum") return trace.nccl.size() > 0;
     if (report == "gpu_time_tree") return hasWorkOfGpu(trace);
