@@ -90,17 +90,6 @@ void cutProcess(Process& process, TimeRange whole, TimeRange window) {
     std::erase_if(process.gaps, [window](const Gap& gap) { return !gap.range.overlaps(window); });
 }
 
-/// What of each process of the part is taken: the windows that the builder knows of it.
-std::vector<TimeRange> windowsOf(const Trace& part, const PartPlacement& placement,
-                                 std::span<const Process> known) {
-    std::vector<TimeRange> windows(part.processes.size());
-    for (size_t index = 0; index < windows.size(); ++index)
-        for (const Process& process : known)
-            if (process.globalPid == placement.globalPids[index] && !process.windows.empty())
-                windows[index] = process.windows.front();
-    return windows;
-}
-
 }  // namespace
 
 bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
@@ -108,7 +97,13 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
     rows.firstStack = trace_->stacks.size();
     rows.firstMemcpy = trace_->memcpys.size();
     rows.firstRange = trace_->nvtx.size();
-    std::vector<TimeRange> windows = windowsOf(part, placement, trace_->processes);
+    // What of each process of the part is taken: the windows that are known of it by now.
+    std::vector<TimeRange> windows(part.processes.size());
+    for (size_t index = 0; index < windows.size(); ++index) {
+        const auto known = processes_.find(processOf(placement.globalPids[index]));
+        if (known != processes_.end() && !trace_->processes[known->second].windows.empty())
+            windows[index] = trace_->processes[known->second].windows.front();
+    }
     std::optional<CutRows> cut;
     if (std::any_of(windows.begin(), windows.end(), [](TimeRange each) { return !each.isEmpty(); }))
         cut.emplace(part, placement.clock, windows);
