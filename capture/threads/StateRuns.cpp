@@ -122,7 +122,7 @@ void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int6
     // It fell asleep without being put on a core, and woke by being put on one once; who is put on
     // one more often was in another wait, too, if nobody took the core away.
     const bool isUnseen = didWait != waits && slices > (didWait ? 1 : 0) &&
-                          waitedNs >= shortestUnseenNs && delayNs <= cpuNs / 4;
+                          waitedNs >= shortestUnseenNs && delayNs <= slices * longestWakeUpNs;
     if (didWait && waits && ranNs >= shortestRunNs) {
         // It did something between, at a line that nobody saw.
         const int64_t runBeginNs = latestNs_ + (passedNs - ranNs) / 2;

@@ -50,6 +50,8 @@ class StateRuns {
 
     /// Looks that are closer than that usually are have hardly a wait between them.
     static constexpr int64_t shortestUnseenNs = 10'000'000;
+    /// Who is woken has a core after less; whom somebody took it from waits longer for the next.
+    static constexpr int64_t longestWakeUpNs = 50'000;
 
     void change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
                 int64_t slices);

@@ -91,7 +91,7 @@ template <class Table>
 class PartAppender {
   public:
     PartAppender(Table& to, const Table& from, const PartRows& rows, const PartTimes& times,
-             const TakenRows& taken)
+                 const TakenRows& taken)
         : to_(to), from_(from), rows_(rows), times_(times), taken_(taken) {
         forEachField(from, fields_);
     }

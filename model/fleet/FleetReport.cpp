@@ -210,7 +210,7 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
             return fail("{} names no trace of rank {} that lies in its folder or below.",
                         report.path.filename().string(), rank.rank);
         std::vector<fs::path> folders{chosen};
-        if (chosen.empty()) folders = {report.folder, fs::absolute(report.path).parent_path()};
+        if (chosen.empty()) folders = {fs::absolute(report.path).parent_path(), report.folder};
         std::optional<fs::path> found;
         for (const fs::path& folder : folders)
             if (!found) found = findTrace(folder, name);
@@ -219,7 +219,7 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
                 "{}, the trace of rank {}, is not in {}: choose the folder that the traces lie in, "
                 "or cut it out where they lie.",
                 rank.trace, rank.rank,
-                folders.front().empty() ? folders.back().string() : folders.front().string());
+                folders.back().empty() ? folders.front().string() : folders.back().string());
         if (std::find(files.begin(), files.end(), *found) == files.end()) files.push_back(*found);
     }
     return files;

@@ -42,7 +42,8 @@ struct ReportRank {
 
 /// Something that costs time or should not be.
 struct ReportFinding {
-    std::string kind, what, sentence, command;
+    std::string kind, what, sentence;
+    std::string command;  ///< One of `lanescope` that does nothing else; empty for any other.
     std::vector<int64_t> ranks;
     std::vector<int64_t> shownRanks;  ///< Ranks that show it beside each other, its own among them.
     std::optional<StepRange> steps;   ///< That show it most.
@@ -118,8 +119,8 @@ std::optional<TellingPart> tellingPart(const FleetReport& report);
 inline constexpr size_t mostShown = 8;
 inline constexpr int64_t mostShownSteps = 8;
 
-/// The trace files of these rows, each once: in `chosen` if it is not empty, else where the report
-/// says, else beside the report. A report may name files of its folder alone. Fails with the first
+/// The trace files of these rows, each once: in `chosen` if it is not empty, else beside the
+/// report, else where it says. A report may name files of its folder alone. Fails with the first
 /// that is not there. Looks at names of files only.
 Result<std::vector<std::filesystem::path>> tracesOf(const FleetReport& report,
                                                     const std::vector<size_t>& rows,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -30,6 +31,21 @@ constexpr size_t mostRanks = 1 << 17, mostSteps = 1 << 20, mostLines = 1000, mos
 constexpr size_t mostNumbers = 1 << 22;  // of ranks in all findings
 constexpr int64_t rowsBetweenLooks = 1 << 16;
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+
+/// Whether a shell would run `lanescope` with it and nothing else: people paste it into one.
+bool isPlainCommand(std::string_view command) {
+    constexpr std::string_view plain = " /._-+,=:@%";
+    bool isQuoted = false;
+    for (const char each : command) {
+        const auto byte = static_cast<unsigned char>(each);
+        if (each == '\'')
+            isQuoted = !isQuoted;
+        else if (byte < ' ' || (!isQuoted && std::isalnum(byte) == 0 && byte < 0x80 &&
+                                plain.find(each) == std::string_view::npos))
+            return false;
+    }
+    return !isQuoted && command.starts_with("lanescope ");
+}
 
 std::string textOf(const Statement& row, int column) {
     const CellView cell = row.cell(column);
@@ -246,7 +262,8 @@ class ReportReader {
                     made.steps = StepRange{*first, *last};
                 made.lostNs = std::clamp<int64_t>(integerOf(row, 5).value_or(0), 0, greatestTimeNs);
                 made.sentence = textOf(row, 6);
-                made.command = textOf(row, 7);
+                if (std::string command = textOf(row, 7); isPlainCommand(command))
+                    made.command = std::move(command);
                 made.shownRanks = ranksOf(row, 8);
                 return report_->findings.size() < mostLines;
             });

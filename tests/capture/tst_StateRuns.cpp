@@ -225,6 +225,25 @@ class tst_StateRuns : public QObject {
         }
     }
 
+    /// Whoever lost its core for a while was put on one again without having slept.
+    void whoLostTheCoreWasInNoOtherWait() {
+        const auto runs = runsOf([](StateRuns& made) {
+            int64_t nowNs = 1'000 * ms;
+            for (int turn = 0; turn < 20; ++turn) {
+                made.see(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
+                made.see(nowNs += 10 * ms, seen(ThreadState::Running, 1), 5 * ms, 0, 1);
+                made.see(nowNs += 20 * ms, seen(ThreadState::Sleep, 3), 5 * ms, ms / 10, 1);
+            }
+        });
+        int64_t asleepNs = 0, unseenNs = 0;
+        for (const log::ThreadRunRecord& run : runs) {
+            if (static_cast<ThreadState>(run.state) != ThreadState::Sleep) continue;
+            (run.stack == 0 ? unseenNs : asleepNs) += run.endNs - run.startNs;
+        }
+        QCOMPARE(unseenNs, int64_t{0});
+        QVERIFY(asleepNs >= 20 * 14 * ms);
+    }
+
     /// Of a thread that waits for the GIL half of the time it wants to run, the time on a core
     /// tells half of how long it wanted.
     void givesWaitsForTheGilToWhoRan() {

@@ -31,6 +31,7 @@ class tst_FleetReport : public QObject {
     void damageNeverCrashes();
     void tracesAreFoundWhereTheyLieAndNowhereElse();
     void theTellingPartIsBounded();
+    void aCommandIsOneOfLanescope();
     void besideTracesItIsNoneOfThem();
 
   private:
@@ -268,6 +269,21 @@ void tst_FleetReport::tracesAreFoundWhereTheyLieAndNowhereElse() {
     // Beside the report, if that says nothing of a folder.
     std::ofstream(folder_ / "run.7.sqlite") << "x";
     QVERIFY(tracesOf(*report, {7}));
+}
+
+void tst_FleetReport::aCommandIsOneOfLanescope() {
+    const fs::path path = made("command.sqlite", {});
+    const auto commandOf = [&](const std::string& command) {
+        editReport(path, "UPDATE findings SET command = '" + command + "'");
+        return (*readFleetReport(path))->findings.front().command;
+    };
+    QCOMPARE(commandOf("lanescope view --merge a.sqlite ''b c.sqlite'' --steps 1-2"),
+             std::string("lanescope view --merge a.sqlite 'b c.sqlite' --steps 1-2"));
+    for (const char* other :
+         {"curl x", "lanescope info a; rm -r b", "lanescope info $(id)", "lanescope info `id`",
+          "lanescope info a | sh", "lanescope info a > b", "lanescope info ''a",
+          "lanescope info \"a\"", "lanescope info a & b"})
+        QVERIFY2(commandOf(other).empty(), other);
 }
 
 void tst_FleetReport::theTellingPartIsBounded() {

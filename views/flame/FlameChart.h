@@ -21,8 +21,8 @@ class FlameChart : public QAbstractScrollArea {
   public:
     explicit FlameChart(QWidget* parent = nullptr);
 
-    /// Null for none. Stays at the frame of the same path, or at what there still is of it; the first
-    /// tree is shown from where it splits.
+    /// Null for none. Stays at the frame of the same path, or at what there still is of it; the
+    /// first tree is shown from where it splits.
     void setTree(FlameTreePtr tree);
     const FlameTreePtr& tree() const { return tree_; }
     void setTheme(const Theme& theme);

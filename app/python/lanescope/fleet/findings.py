@@ -135,7 +135,10 @@ def _judge_part(job: Job, rows: list, part: str) -> list:
         share = mean / usual if usual > 0 else 0.0
         if count < FEWEST_STEPS or share < LEAST_SHARE:
             continue
-        sureness = max(mean / max(between, float(errors[place]), 1e-9 * usual), float(best[place]) / max(between_best, 1e-9 * usual))
+        sureness = mean / max(between, float(errors[place]), 1e-9 * usual)
+        # Where nearly all have none of it in their best steps a microsecond would be far out.
+        if float(best[place]) >= LEAST_SHARE * usual:
+            sureness = max(sureness, float(best[place]) / max(between_best, 1e-9 * usual))
         is_often_late = _is_often_late(lates, counts, place)
         if sureness < needed(len(rows)) and not is_often_late:
             continue
