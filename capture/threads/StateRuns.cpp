@@ -85,7 +85,8 @@ SeenState StateRuns::drawWaitBeside(const SeenState& wait) {
     random_ = random_ * 6364136223846793005 + 1442695040888963407;
     const uint64_t kept = std::min<uint64_t>(waitsSeen_, waits_.size());
     const SeenState& drawn = waits_[(random_ >> 33) % std::max<uint64_t>(kept, 1)];
-    return kept == 0 || drawn.state == wait.state ? wait : drawn;
+    // Who waits for the GIL by turns has it by turns; looks tell that in the mean.
+    return kept == 0 || isActive(wait.state) || drawn.state == wait.state ? wait : drawn;
 }
 
 void StateRuns::goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {

@@ -225,6 +225,24 @@ class tst_StateRuns : public QObject {
         }
     }
 
+    /// Who has the GIL and waits for it by turns does nothing else between.
+    void drawsNoWaitBesideTheGil() {
+        const auto runs = runsOf([](StateRuns& made) {
+            int64_t nowNs = 1'000 * ms;
+            for (int look = 0; look < 16; ++look)
+                made.see(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
+            for (int turn = 0; turn < 40; ++turn) {
+                made.see(nowNs += 20 * ms, seen(ThreadState::Running, 1), 10 * ms, 0, 4);
+                made.see(nowNs += 20 * ms, seen(ThreadState::Gil, 1), 10 * ms, 0, 4);
+            }
+        });
+        int64_t lockedNs = 0;
+        for (const log::ThreadRunRecord& run : runs)
+            if (static_cast<ThreadState>(run.state) == ThreadState::Lock)
+                lockedNs += run.endNs - run.startNs;
+        QVERIFY(lockedNs <= 180 * ms);
+    }
+
     /// Whoever lost its core for a while was put on one again without having slept.
     void whoLostTheCoreWasInNoOtherWait() {
         const auto runs = runsOf([](StateRuns& made) {
