@@ -24,7 +24,7 @@ bool didBoth(int64_t ranNs, int64_t passedNs) {
 }  // namespace
 
 void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
-                    int64_t slices) {
+                    int64_t slices, int64_t waits) {
     if (isActive(seen.state))
         gilShare_ += ((seen.state == ThreadState::Gil ? 1.0 : 0.0) - gilShare_) / gilLooks;
     const bool isContended = gilShare_ > leastGilShare;
@@ -47,7 +47,7 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
                didBoth(cpuNs + delayNs, nowNs - latestNs_)) {
         goToAndFro(nowNs, seen, cpuNs, delayNs);
     } else {
-        change(nowNs, seen, cpuNs, delayNs, slices);
+        change(nowNs, seen, cpuNs, delayNs, waits);
     }
     ++looks_;
     latestNs_ = nowNs;
@@ -115,15 +115,15 @@ void StateRuns::goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, 
 }
 
 void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
-                       int64_t slices) {
+                       int64_t waitsBegun) {
     const int64_t passedNs = nowNs - latestNs_;
     const int64_t ranNs = std::clamp<int64_t>(cpuNs + delayNs, 0, passedNs);
     const int64_t waitedNs = passedNs - ranNs;
     const bool didWait = isWaiting(seen_.state), waits = isWaiting(seen.state);
-    // It fell asleep without being put on a core, and woke by being put on one once; who is put on
-    // one more often was in another wait, too, if nobody took the core away.
-    const bool isUnseen = didWait != waits && slices > (didWait ? 1 : 0) &&
-                          waitedNs >= shortestUnseenNs && delayNs <= slices * longestWakeUpNs;
+    // One that runs begins the wait that it is seen in next, and no other; one that is seen in a
+    // wait has begun it before.
+    const bool isUnseen =
+        didWait != waits && waitsBegun > (didWait ? 0 : 1) && waitedNs >= shortestUnseenNs;
     if (didWait && waits && ranNs >= shortestRunNs) {
         // It did something between, at a line that nobody saw.
         const int64_t runBeginNs = latestNs_ + (passedNs - ranNs) / 2;

@@ -33,9 +33,10 @@ class StateRuns {
         : log_(log), process_(process), thread_(thread) {}
 
     /// A look at `nowNs` (the time of samples), before which the thread had a core for `cpuNs` and
-    /// wanted one for `delayNs`, and was put on one `slices` times, all since the look before.
+    /// wanted one for `delayNs`, was put on one `slices` times and began to wait `waits` times, all
+    /// since the look before; 0 if that is not known.
     void see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
-             int64_t slices = 0);
+             int64_t slices = 0, int64_t waits = 0);
     /// The thread is gone, or nobody looks any more.
     void end();
 
@@ -50,11 +51,9 @@ class StateRuns {
 
     /// Looks that are closer than that usually are have hardly a wait between them.
     static constexpr int64_t shortestUnseenNs = 10'000'000;
-    /// Who is woken has a core after less; whom somebody took it from waits longer for the next.
-    static constexpr int64_t longestWakeUpNs = 50'000;
 
     void change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
-                int64_t slices);
+                int64_t waits);
     void keepWait(const SeenState& seen);
     /// The other wait that a thread was in before or after `wait`; `wait` if there is none.
     SeenState drawWaitBeside(const SeenState& wait);

@@ -36,11 +36,22 @@ bool WatchedThread::readTimes(std::vector<char>& buffer, Times& times) const {
 SystemCall WatchedThread::readCall(std::vector<char>& buffer) {
     if (!hasCall_) {
         call_ = ProcFile(folder_ + "syscall");
+        status_ = ProcFile(folder_ + "status");
         hasCall_ = true;
     }
     const SystemCall call = parseSystemCall(call_.readLine(buffer));
     tellsCalls_ = call.isKnown;
     return call;
+}
+
+/// How often it has begun to wait so far, as the kernel counted; 0 if it does not tell.
+int64_t WatchedThread::readWaits(std::vector<char>& buffer) {
+    constexpr std::string_view key = "\nvoluntary_ctxt_switches:";
+    std::string_view text = status_.readLine(buffer);
+    const size_t at = text.find(key);
+    if (at == std::string_view::npos) return 0;
+    text.remove_prefix(at + key.size());
+    return numberIn(takeWord(text));
 }
 
 /// The letter behind the name: R, S, D, ...; 0 if it cannot be read.
@@ -72,6 +83,9 @@ bool WatchedThread::look(int64_t nowNs, PythonProcess* python, ForeignMemory& me
         if (state == '\0') return false;
         call.isRunning = state == 'R';
     }
+    const int64_t waits = readWaits(buffer);
+    const int64_t waitsSince = isFirst ? 0 : waits - latestWaits_;
+    latestWaits_ = waits;
     if (python) {
         memory.begin(trail_);
         stack_ = python->stackOf(thread_);
@@ -82,7 +96,7 @@ bool WatchedThread::look(int64_t nowNs, PythonProcess* python, ForeignMemory& me
     const int64_t passedNs = isFirst ? 0 : nowNs - runs_.latestNs();
     const SeenState seen = seenOf(call, passedNs, since, python, buffer);
     runs_.see(nowNs, seen, isFirst ? 0 : since.cpuNs, isFirst ? 0 : since.delayNs,
-              isFirst ? 0 : since.slices);
+              isFirst ? 0 : since.slices, waitsSince);
     return true;
 }
 

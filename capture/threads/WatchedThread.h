@@ -42,6 +42,7 @@ class WatchedThread {
         bool operator==(const Times&) const = default;
     };
     bool readTimes(std::vector<char>& buffer, Times& times) const;
+    int64_t readWaits(std::vector<char>& buffer);
     SystemCall readCall(std::vector<char>& buffer);
     char readState(std::vector<char>& buffer) const;
     SeenState seenOf(const SystemCall& call, int64_t passedNs, const Times& since,
@@ -50,11 +51,12 @@ class WatchedThread {
     SampleLog& log_;
     const pid_t process_, thread_;
     const std::string folder_;
-    ProcFile times_, call_;
-    bool hasCall_ = false;  ///< `call_` was opened.
+    ProcFile times_, call_, status_;
+    bool hasCall_ = false;  ///< `call_` and `status_` were opened.
     bool tellsCalls_ = true;
     StateRuns runs_;
     Times latest_;
+    int64_t latestWaits_ = 0;
     uint32_t stack_ = 0;
     ForeignMemory::Trail trail_;
     int busy_ = 0;

@@ -189,6 +189,10 @@ class tst_StateRuns : public QObject {
                 const auto ranUntil = [&](int64_t timeNs) {
                     return timeNs / cycleNs * 20 * ms + std::min(timeNs % cycleNs, 20 * ms);
                 };
+                const auto waitsUntil = [&](int64_t timeNs) {
+                    return timeNs / cycleNs * 2 + (timeNs % cycleNs >= 20 * ms ? 1 : 0) +
+                           (timeNs % cycleNs >= 40 * ms ? 1 : 0);
+                };
                 // Woken twice in each cycle: to go from one wait to the other, and to run.
                 const auto slicesUntil = [&](int64_t timeNs) {
                     return timeNs / cycleNs * 2 + 1 + (timeNs % cycleNs >= 40 * ms ? 1 : 0);
@@ -198,7 +202,8 @@ class tst_StateRuns : public QObject {
                     const ThreadState state = stateAt(nowNs);
                     made.see(nowNs + 1'000 * ms, seen(state, static_cast<uint32_t>(state)),
                              ranUntil(nowNs) - ranUntil(lastNs), 0,
-                             slicesUntil(nowNs) - slicesUntil(lastNs));
+                             slicesUntil(nowNs) - slicesUntil(lastNs),
+                             waitsUntil(nowNs) - waitsUntil(lastNs));
                     lastNs = nowNs;
                     nowNs += apartNs / 2 + static_cast<int64_t>(random()) % apartNs;
                 }
@@ -249,8 +254,8 @@ class tst_StateRuns : public QObject {
             int64_t nowNs = 1'000 * ms;
             for (int turn = 0; turn < 20; ++turn) {
                 made.see(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
-                made.see(nowNs += 10 * ms, seen(ThreadState::Running, 1), 5 * ms, 0, 1);
-                made.see(nowNs += 20 * ms, seen(ThreadState::Sleep, 3), 5 * ms, ms / 10, 1);
+                made.see(nowNs += 10 * ms, seen(ThreadState::Running, 1), 5 * ms, 0, 2, 0);
+                made.see(nowNs += 20 * ms, seen(ThreadState::Sleep, 3), 5 * ms, ms / 10, 2, 1);
             }
         });
         int64_t asleepNs = 0, unseenNs = 0;
