@@ -30,7 +30,7 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
     const bool isContended = gilShare_ > leastGilShare;
     // One edge takes one turn on a core, and one more where others want it, too.
     constexpr int64_t fewestOfSeveralEdges = 3;
-    keepWait(seen);
+    if (latestNs_ != 0) keepWait(seen, nowNs - latestNs_);
     if (latestNs_ == 0) {
         begin(nowNs, seen);
     } else if (seen == seen_) {
@@ -76,25 +76,43 @@ void StateRuns::leaveOrEnterContended(int64_t nowNs, const SeenState& seen, int6
     begin(wasActive ? edgeNs : nowNs, seen);
 }
 
-void StateRuns::keepWait(const SeenState& seen) {
+void StateRuns::keepWait(const SeenState& seen, int64_t passedNs) {
+    // What the thread does changes, slowly.
+    constexpr double keptOfBefore = 0.999;
     if (isActive(seen.state)) return;
-    waits_[waitsSeen_++ % waits_.size()] = {.state = seen.state, .call = seen.call};
+    for (Wait& each : waits_) {
+        each.seenNs *= keptOfBefore;
+        each.givenNs *= keptOfBefore;
+    }
+    Wait& wait = waits_[static_cast<size_t>(seen.state)];
+    wait.seenNs += static_cast<double>(passedNs);
+    wait.call = seen.call;
 }
 
-SeenState StateRuns::drawWaitBeside(const SeenState& wait) {
-    random_ = random_ * 6364136223846793005 + 1442695040888963407;
-    const uint64_t kept = std::min<uint64_t>(waitsSeen_, waits_.size());
-    const SeenState& drawn = waits_[(random_ >> 33) % std::max<uint64_t>(kept, 1)];
+SeenState StateRuns::waitBeside(const SeenState& wait) const {
     // Who waits for the GIL by turns has it by turns; looks tell that in the mean.
-    return kept == 0 || isActive(wait.state) || drawn.state == wait.state ? wait : drawn;
+    if (isActive(wait.state)) return wait;
+    double seenNs = 0, givenNs = 0;
+    for (const Wait& each : waits_) {
+        seenNs += each.seenNs;
+        givenNs += each.givenNs;
+    }
+    const auto lackOf = [&](const Wait& each) {
+        return each.seenNs / seenNs * givenNs - each.givenNs;
+    };
+    const auto most = std::ranges::max_element(
+        waits_, {}, [&](const Wait& each) { return each.seenNs > 0 ? lackOf(each) : 0; });
+    const auto state = static_cast<ThreadState>(most - waits_.begin());
+    if (state == wait.state || lackOf(*most) <= 0) return wait;
+    return {.state = state, .call = most->call};
 }
 
 void StateRuns::goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {
     const bool didWait = isWaiting(seen_.state);
     // Of two waits each has as much of the time as the other: whichever it was, looks fall into
     // both alike.
-    const SeenState first = didWait ? seen_ : drawWaitBeside(seen);
-    const SeenState second = isWaiting(seen.state) ? seen : drawWaitBeside(first);
+    const SeenState first = didWait ? seen_ : waitBeside(seen);
+    const SeenState second = isWaiting(seen.state) ? seen : waitBeside(first);
     close(latestNs_);
     begin(latestNs_, first);
     if (first == second) {
@@ -139,7 +157,7 @@ void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int6
     bool isNew = false;  // what runs is what was seen now
     if (waits && !didWait) {
         boundaryNs = latestNs_ + ranNs;
-        const SeenState unseen = isUnseen ? drawWaitBeside(seen) : seen;
+        const SeenState unseen = isUnseen ? waitBeside(seen) : seen;
         if (unseen != seen) {
             cpuNs_ += cpuNs;
             delayNs_ += delayNs;
@@ -150,7 +168,7 @@ void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int6
         }
     }
     if (didWait && !waits) {
-        const SeenState unseen = isUnseen ? drawWaitBeside(seen_) : seen_;
+        const SeenState unseen = isUnseen ? waitBeside(seen_) : seen_;
         if (unseen != seen_) {
             close(latestNs_ + waitedNs / 2);
             begin(latestNs_ + waitedNs / 2, unseen);
@@ -189,6 +207,9 @@ void StateRuns::begin(int64_t startNs, const SeenState& seen) {
 void StateRuns::close(int64_t endNs) {
     // One that is empty may still have had a core, which the kernel told late.
     if (endNs <= startNs_ && cpuNs_ + delayNs_ == 0) return;
+    if (!isActive(seen_.state))
+        waits_[static_cast<size_t>(seen_.state)].givenNs +=
+            static_cast<double>(std::max<int64_t>(endNs - startNs_ - cpuNs_ - delayNs_, 0));
     log::ThreadRunRecord record{};
     record.startNs = startNs_;
     record.endNs = std::max(endNs, startNs_);

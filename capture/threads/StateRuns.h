@@ -24,8 +24,9 @@ struct SeenState {
 /// the next begins, unless the thread was put on a core so often that it cannot say: then the time
 /// between is a wait with the time on a core that it had, or half each of two waits.
 ///
-/// Of a wait that no look fell into only that it was is known. What it was for is drawn from what
-/// the latest looks saw, and it has no line: else long waits would take the time of short ones.
+/// Of a wait that no look fell into only that it was is known. It has no line, and is for what has
+/// least of the time by now that looks, which fall into all alike, say that it should have: else
+/// long waits would take the time of short ones.
 /// One thread.
 class StateRuns {
   public:
@@ -54,9 +55,9 @@ class StateRuns {
 
     void change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
                 int64_t waits);
-    void keepWait(const SeenState& seen);
-    /// The other wait that a thread was in before or after `wait`; `wait` if there is none.
-    SeenState drawWaitBeside(const SeenState& wait);
+    void keepWait(const SeenState& seen, int64_t passedNs);
+    /// The wait that nobody saw, before or after `wait`; `wait` itself where that lacks time most.
+    SeenState waitBeside(const SeenState& wait) const;
     void leaveOrEnterContended(int64_t nowNs, const SeenState& seen, int64_t cpuNs,
                                int64_t delayNs);
     void goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs);
@@ -69,9 +70,14 @@ class StateRuns {
     int64_t startNs_ = 0, latestNs_ = 0;  ///< 0: no look yet.
     int64_t cpuNs_ = 0, delayNs_ = 0;
     uint32_t looks_ = 0;
-    double gilShare_ = 0;              ///< Of the latest looks at which it ran or wanted to.
-    std::array<SeenState, 16> waits_;  ///< Of the latest looks, the oldest replaced.
-    uint64_t waitsSeen_ = 0, random_ = 1;
+    double gilShare_ = 0;  ///< Of the latest looks at which it ran or wanted to.
+    /// Of one kind of wait, of late: for how long looks stand that fell into it, as they are not
+    /// always as far apart, and what it was given.
+    struct Wait {
+        double seenNs = 0, givenNs = 0;
+        std::string_view call;
+    };
+    std::array<Wait, threadStateCount> waits_;
 };
 
 }  // namespace lanescope::capture
