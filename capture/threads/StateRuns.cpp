@@ -2,6 +2,7 @@
 #include "capture/threads/StateRuns.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace lanescope::capture {
 
@@ -33,6 +34,10 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
     if (latestNs_ != 0) keepWait(seen, nowNs - latestNs_);
     if (latestNs_ == 0) {
         begin(nowNs, seen);
+    } else if (const auto wait = isUnseenBetween(seen, nowNs - latestNs_ - cpuNs - delayNs, waits)
+                                     ? lackingWait()
+                                     : std::nullopt) {
+        waitBetween(nowNs, seen, cpuNs, delayNs, *wait);
     } else if (seen == seen_) {
         cpuNs_ += cpuNs;
         delayNs_ += delayNs;
@@ -51,6 +56,11 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
     }
     ++looks_;
     latestNs_ = nowNs;
+}
+
+bool StateRuns::isUnseenBetween(const SeenState& seen, int64_t waitedNs, int64_t waits) const {
+    return seen_.state == ThreadState::Running && seen.state == ThreadState::Running && waits > 0 &&
+           waitedNs >= shortestUnseenNs && gilShare_ <= leastGilShare;
 }
 
 /// Between a look at which it was active and one at which it waited for something else than the
@@ -77,34 +87,55 @@ void StateRuns::leaveOrEnterContended(int64_t nowNs, const SeenState& seen, int6
 }
 
 void StateRuns::keepWait(const SeenState& seen, int64_t passedNs) {
-    // What the thread does changes, slowly.
-    constexpr double keptOfBefore = 0.999;
+    // What the thread does changes slowly, and so does how far apart looks are.
+    constexpr double keptOfBefore = 0.999, partOfLatest = 0.02;
+    const auto passed = static_cast<double>(passedNs);
+    apartNs_ = apartNs_ == 0 ? passed : apartNs_ + partOfLatest * (passed - apartNs_);
     if (isActive(seen.state)) return;
     for (Wait& each : waits_) {
         each.seenNs *= keptOfBefore;
         each.givenNs *= keptOfBefore;
     }
     Wait& wait = waits_[static_cast<size_t>(seen.state)];
-    wait.seenNs += static_cast<double>(passedNs);
+    wait.seenNs += apartNs_;
     wait.call = seen.call;
 }
 
-SeenState StateRuns::waitBeside(const SeenState& wait) const {
-    // Who waits for the GIL by turns has it by turns; looks tell that in the mean.
-    if (isActive(wait.state)) return wait;
+std::optional<SeenState> StateRuns::lackingWait() const {
     double seenNs = 0, givenNs = 0;
     for (const Wait& each : waits_) {
         seenNs += each.seenNs;
         givenNs += each.givenNs;
     }
+    if (seenNs == 0) return std::nullopt;
     const auto lackOf = [&](const Wait& each) {
-        return each.seenNs / seenNs * givenNs - each.givenNs;
+        return each.seenNs > 0 ? each.seenNs / seenNs * givenNs - each.givenNs
+                               : std::numeric_limits<double>::lowest();
     };
-    const auto most = std::ranges::max_element(
-        waits_, {}, [&](const Wait& each) { return each.seenNs > 0 ? lackOf(each) : 0; });
-    const auto state = static_cast<ThreadState>(most - waits_.begin());
-    if (state == wait.state || lackOf(*most) <= 0) return wait;
-    return {.state = state, .call = most->call};
+    const auto most = std::ranges::max_element(waits_, {}, lackOf);
+    return SeenState{.state = static_cast<ThreadState>(most - waits_.begin()), .call = most->call};
+}
+
+SeenState StateRuns::waitBeside(const SeenState& wait) const {
+    // Who waits for the GIL by turns has it by turns; looks tell that in the mean.
+    if (isActive(wait.state)) return wait;
+    const std::optional<SeenState> lacking = lackingWait();
+    return lacking && lacking->state != wait.state ? *lacking : wait;
+}
+
+/// Between two looks at which it ran, whichever way it came from one to the other.
+void StateRuns::waitBetween(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
+                            const SeenState& wait) {
+    const int64_t ranNs = cpuNs + delayNs;
+    cpuNs_ += cpuNs / 2;
+    delayNs_ += delayNs / 2;
+    close(latestNs_ + ranNs / 2);
+    begin(latestNs_ + ranNs / 2, wait);
+    const int64_t endNs = nowNs - (ranNs - ranNs / 2);
+    close(endNs);
+    begin(endNs, seen);
+    cpuNs_ = cpuNs - cpuNs / 2;
+    delayNs_ = delayNs - delayNs / 2;
 }
 
 void StateRuns::goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {

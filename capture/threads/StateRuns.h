@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "capture/sample/SampleLog.h"
@@ -56,6 +57,12 @@ class StateRuns {
     void change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
                 int64_t waits);
     void keepWait(const SeenState& seen, int64_t passedNs);
+    /// Whether it ran at both looks, and waited between them.
+    bool isUnseenBetween(const SeenState& seen, int64_t waitedNs, int64_t waits) const;
+    void waitBetween(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
+                     const SeenState& wait);
+    /// The kind of wait that lacks most of its share; nothing if none was seen.
+    std::optional<SeenState> lackingWait() const;
     /// The wait that nobody saw, before or after `wait`; `wait` itself where that lacks time most.
     SeenState waitBeside(const SeenState& wait) const;
     void leaveOrEnterContended(int64_t nowNs, const SeenState& seen, int64_t cpuNs,
@@ -78,6 +85,7 @@ class StateRuns {
         std::string_view call;
     };
     std::array<Wait, threadStateCount> waits_;
+    double apartNs_ = 0;  ///< How far apart looks are, in the mean.
 };
 
 }  // namespace lanescope::capture

@@ -230,6 +230,25 @@ class tst_StateRuns : public QObject {
         }
     }
 
+    /// What is between two looks at a running thread is no running if the kernel counted a wait.
+    void tellsOfAWaitBetweenTwoRuns() {
+        const auto runs = runsOf([](StateRuns& made) {
+            made.see(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
+            made.see(1'010 * ms, seen(ThreadState::Sleep, 2), 0, 0, 0, 1);
+            made.see(1'020 * ms, seen(ThreadState::Running, 1), 0, 0, 1, 0);
+            made.see(1'060 * ms, seen(ThreadState::Running, 1), 20 * ms, 0, 1, 1);
+        });
+        const log::ThreadRunRecord& wait = runs[runs.size() - 2];
+        QCOMPARE(static_cast<ThreadState>(wait.state), ThreadState::Sleep);
+        QCOMPARE(wait.stack, 0u);
+        QCOMPARE(wait.startNs, 1'030 * ms);
+        QCOMPARE(wait.endNs, 1'050 * ms);
+        QCOMPARE(wait.cpuNs, int64_t{0});
+        int64_t ranNs = 0;
+        for (const log::ThreadRunRecord& run : runs) ranNs += run.cpuNs;
+        QCOMPARE(ranNs, 20 * ms);
+    }
+
     /// Who has the GIL and waits for it by turns does nothing else between.
     void drawsNoWaitBesideTheGil() {
         const auto runs = runsOf([](StateRuns& made) {
