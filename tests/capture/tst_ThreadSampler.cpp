@@ -65,7 +65,7 @@ Recorded recorded(const QStringList& command, const std::function<void()>& inChi
         QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
         QStringList{"record", "--no-sample", "-o", output} + options + QStringList{"--"} + command);
     Recorded made;
-    if (!process.waitForFinished(120'000)) return made;
+    if (!process.waitForFinished(240'000)) return made;
     made.errors = process.readAllStandardError();
     made.said = QJsonDocument::fromJson(process.readAllStandardOutput()).object();
     auto trace = loadTrace(output.toStdString(), {});
@@ -226,11 +226,12 @@ class tst_ThreadSampler : public QObject {
     }
 
     /// At the defaults: each share within three points of what the program's own clock says, of
-    /// what it did and waited for. For a minute, as a slow machine affords some 24 looks a second.
+    /// what it did and waited for. For two minutes, as a slow machine affords some 24 looks a
+    /// second.
     void tellsWhatAProgramOfKnownScheduleDid() {
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
-            const Recorded run = recorded({python, scriptOf("schedule.py"), "60"});
+            const Recorded run = recorded({python, scriptOf("schedule.py"), "120"});
             QVERIFY2(run.trace, run.errors.constData());
             const uint32_t thread = mainThread(*run.trace);
             QVERIFY2(thread != noIndex, qPrintable(python));
