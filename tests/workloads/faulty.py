@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trainings and inferences on one GPU with one known fault each, and such without: what faults-gpu records.
 
-usage: faulty.py NAME [--device cuda|cpu] [--seconds S] | --list [faults|held-back|clean]
+usage: faulty.py NAME [--device cuda|cpu] [--seconds S] | --list [faults|held-back|clean|blind|blind-clean]
 
 Prints a line of JSON: what is wrong (null if nothing), where, and what it costs a step in milliseconds by the program's
 own clock (`costMs`), with the step's time with and without it (`stepMs`, `withoutMs`). The steps without it come first.
@@ -24,11 +24,11 @@ def main():
     options = parser.parse_args()
     from faults import common
 
-    for module in ("inputs", "kernels", "memory", "host", "ranks", "held", "clean"):
+    for module in ("inputs", "kernels", "memory", "host", "ranks", "held", "clean", "blind_data", "blind_host",
+                   "blind_gpu", "blind_clean", "blind_clean_more"):
         importlib.import_module("faults." + module)
     if options.list:
-        kinds = {name: "clean" if not each["fault"] else "held-back" if each["held_back"] else "faults"
-                 for name, each in common.PROGRAMS.items()}
+        kinds = {name: common.kind(each) for name, each in common.PROGRAMS.items()}
         print(" ".join(name for name, kind in kinds.items() if options.list in ("all", kind)))
         return
     entry = common.PROGRAMS[options.name]

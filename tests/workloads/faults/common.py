@@ -10,11 +10,11 @@ import time
 PROGRAMS = {}
 
 
-def program(name, fault, where, held_back=False):
+def program(name, fault, where, held_back=False, blind=False):
     """Adds a program with one known fault; the function gets a `Run` and returns what `Run.steps` does, or a cost."""
 
     def add(function):
-        PROGRAMS[name] = {"function": function, "fault": fault, "where": where, "held_back": held_back}
+        PROGRAMS[name] = {"function": function, "fault": fault, "where": where, "held_back": held_back, "blind": blind}
         return function
 
     return add
@@ -23,6 +23,13 @@ def program(name, fault, where, held_back=False):
 def clean(name):
     """Adds a program in which nothing is wrong."""
     return program(name, None, None)
+
+
+def kind(entry):
+    """What `faulty.py --list` calls programs such as this."""
+    if entry["blind"]:
+        return "blind" if entry["fault"] else "blind-clean"
+    return "clean" if not entry["fault"] else "held-back" if entry["held_back"] else "faults"
 
 
 class Skipped(Exception):
@@ -152,4 +159,4 @@ def without_recorder():
 
 def report(name, entry, truth):
     print(json.dumps({"name": name, "fault": entry["fault"], "where": entry["where"], "held_back": entry["held_back"],
-                      **truth}), flush=True)
+                      "blind": entry["blind"], **truth}), flush=True)
