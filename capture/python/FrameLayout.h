@@ -56,12 +56,6 @@ struct FrameLayout {
     uint16_t asciiText = 0, otherText = 0;  ///< Where the characters begin.
     uint16_t bytesLength = 16, bytesData = 32;
 
-    /// Whether it is as those of 3.12 and later are, but for free-threaded builds: what is the same
-    /// in all of these need not be asked frame by frame.
-    bool isModern() const {
-        return owner != none && instructionKind == InstructionKind::Pointer && version != none &&
-               bytecodeIndex == none;
-    }
     /// Whether a frame with that owner is none of the program's: the interpreter puts some between.
     static bool isForeign(uint8_t owner) { return owner >= 3; }
 };

@@ -33,6 +33,9 @@ class Memory {
         return read(address, &value, sizeof value);
     }
 
+    /// Says that `address` may be read soon.
+    static void expect(uint64_t /*address*/) {}
+
   protected:
     ~Memory() = default;
 };
@@ -52,6 +55,10 @@ class PlainMemory {
         static_assert(std::is_trivially_copyable_v<Value>);
         std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
         return true;
+    }
+    /// Has it fetched; harmless where nothing is.
+    static void expect(uint64_t address) {
+        __builtin_prefetch(reinterpret_cast<const void*>(address));
     }
 };
 

@@ -74,9 +74,7 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
     const FrameLayout& layout = interpreter.layout();
     uint64_t key = 0, depth = 0;
     const auto take = [&](const Frame& frame) { key += share(frame, depth++); };
-    const Walked walked =
-        layout.isModern() ? visitFrames<PlainMemory, true>({}, layout, state, mostFrames, take)
-                          : visitFrames<PlainMemory, false>({}, layout, state, mostFrames, take);
+    const Walked walked = visitFrames(PlainMemory(), layout, state, mostFrames, take);
     if (walked.count == 0 || !walked.isWhole) return 0;
     key |= 1;
     if (const Entry* known = known_.find(key)) [[likely]]

@@ -224,7 +224,7 @@ bool PythonProcess::addFrame(const Frame& told, uint32_t& number) {
     CodeFacts facts;
     auto code = codes_.find(frame.code);
     if (code == codes_.end() || code->second.checked != round_) {
-        if (!readIdentity<Memory, false>(memory_, layout, frame)) return false;
+        if (!readIdentity(memory_, layout, frame)) return false;
         const bool isKnown = code != codes_.end() && code->second.identity == frame.identity;
         if (!readCode(memory_, layout, image_->types, frame.code, !isKnown, facts)) return false;
         const uint32_t known = isKnown ? code->second.number

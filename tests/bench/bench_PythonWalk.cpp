@@ -6,8 +6,8 @@
 #include <QtTest>
 
 /// What it costs a thread to know its Python stack, in the Python of PATH or LANESCOPE_TEST_PYTHON:
-/// with warm caches, with two readings of the clock around each walk, and after 32 MB of other
-/// memory.
+/// with warm caches, with two readings of the clock around each walk, and after 128 kB and 32 MB of
+/// other memory.
 class bench_PythonWalk : public QObject {
     Q_OBJECT
 
@@ -23,14 +23,16 @@ class bench_PythonWalk : public QObject {
             QJsonDocument::fromJson(process.readAllStandardOutput().trimmed()).object();
         const QStringList version = said["python"].toString().split('.');
         QVERIFY(version.size() >= 2);
-        qInfo("Python %s", qPrintable(said["python"].toString()));
+        qInfo("Python %s; two readings of the clock: %.0f ns",
+              qPrintable(said["python"].toString()), said["clockNs"].toDouble());
         for (const QJsonValue& walk : said["walks"].toArray()) {
             const double medianNs = walk["medianNs"].toDouble();
             qInfo(
-                "%3d frames: median %.0f ns, 99th percentile %.0f ns, cold %.0f ns; %.0f ns in a "
-                "row",
+                "%3d frames: median %.0f ns, 99th percentile %.0f ns, after 128 kB %.0f ns, cold "
+                "%.0f ns; %.0f ns in a row",
                 walk["frames"].toInt(), medianNs, walk["p99Ns"].toDouble(),
-                walk["coldMedianNs"].toDouble(), walk["rowNs"].toDouble());
+                walk["nearMedianNs"].toDouble(), walk["coldMedianNs"].toDouble(),
+                walk["rowNs"].toDouble());
             const bool isModern = version[1].toInt() >= 12;
             if (qEnvironmentVariableIsSet("LANESCOPE_BENCH_ASSERT") && isModern &&
                 walk["frames"].toInt() < 50)

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "capture/python/codeFacts.h"
@@ -115,6 +116,44 @@ class tst_FrameWalk : public QObject {
             const Walked none = walkFrames(PlainMemory(), layout, state, frames);
             QCOMPARE(none.count, 0u);
             QVERIFY(!none.isWhole);
+        }
+    }
+
+    /// The ways for usual layouts give what the one for any layout does.
+    void readsUsualLayoutsAsAny() {
+        std::mt19937_64 random(3);
+        for (const uint16_t owner : {uint16_t{70}, uint16_t{74}}) {
+            FrameLayout usual = *layoutOf(3, 12);
+            usual.owner = owner;
+            QCOMPARE(UsualLayout12::isThatOf(usual), owner == 70);
+            QCOMPARE(UsualLayout14::isThatOf(usual), owner == 74);
+            FrameLayout other = usual;
+            other.version -= 4;
+            QVERIFY(!UsualLayout12::isThatOf(other) && !UsualLayout14::isThatOf(other));
+            constexpr size_t frameWords = 16, codeWords = 32;
+            for (size_t count = 0; count < 80; ++count) {
+                // A state that leads to as many frames, each with code of its own.
+                std::vector<uint64_t> image(16 + count * (frameWords + codeWords));
+                for (uint64_t& word : image) word = random() << 3;
+                image[usual.threadFrame / 8] = address(image.data() + 8);
+                image[8] = count > 0 ? address(image.data() + 16) : 0;
+                for (size_t i = 0; i < count; ++i) {
+                    uint64_t* const frame = image.data() + 16 + i * (frameWords + codeWords);
+                    frame[0] = address(frame + frameWords);
+                    frame[1] =
+                        i + 1 < count ? address(frame + frameWords + codeWords) : uint64_t{0};
+                    reinterpret_cast<uint8_t*>(frame)[owner] = static_cast<uint8_t>(random() % 5);
+                }
+                const auto walk = [&](const auto& memory) {
+                    std::vector<std::array<uint64_t, 3>> frames;
+                    const Walked walked =
+                        visitFrames(memory, usual, address(image.data()), 40, [&](const Frame& at) {
+                            frames.push_back({at.code, at.instruction, at.identity});
+                        });
+                    return std::tuple(walked.count, walked.isCut, walked.isWhole, frames);
+                };
+                QVERIFY(walk(PlainMemory()) == walk(CarefulMemory()));
+            }
         }
     }
 

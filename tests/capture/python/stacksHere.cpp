@@ -89,6 +89,13 @@ EXPORT void stacksMeasure(int count, size_t coldBytes, double* ns) {
     }
 }
 
+/// How many nanoseconds two readings of the clock take with nothing between.
+EXPORT double stacksMeasureClock() {
+    const auto begin = std::chrono::steady_clock::now();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
+        .count();
+}
+
 /// Nanoseconds of each look in a row of `count`, without a clock in between.
 EXPORT double stacksMeasureRow(int count) {
     const auto begin = std::chrono::steady_clock::now();
