@@ -75,10 +75,14 @@ bool takeFit(const std::vector<CommonMoment>& moments, ClockMethod method,
     for (uint32_t number = 1; number < fit.clocks.size(); ++number) {
         const FittedClock& from = fit.clocks[number];
         AlignedClocks::Clock& to = out.clocks[number];
-        to = {method, from.map, from.errorNs, from.moments, false, from.slackNs};
-        to.isAsSet = out.isTimeOfDayKnown && isAsSet(from, traces, number);
+        to = {method, from.map, from.errorNs, from.moments, false, from.slackNs, from.settings};
+        to.isAsSet = out.isTimeOfDayKnown && from.settings.empty() && isAsSet(from, traces, number);
         if (to.isAsSet) to.map = {};
     }
+    // The first is what all are told by; where it was set, as it ran before.
+    if (const FittedClock& first = fit.clocks.front(); !first.settings.empty())
+        out.clocks.front() = {method, first.map,    first.errorNs, first.moments,
+                              false,  std::nullopt, first.settings};
     out.causalMoments = fit.causalMoments;
     out.violations = fit.violations;
     return true;

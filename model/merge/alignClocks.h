@@ -8,6 +8,7 @@
 
 #include "model/build/PartPlacement.h"
 #include "model/format/Result.h"
+#include "model/merge/fitClocks.h"
 #include "model/merge/mergeTraces.h"
 #include "model/merge/placeParts.h"
 
@@ -21,11 +22,13 @@ struct AlignedClocks {
         int64_t errorNs = -1;  ///< How far that may be off; -1 if nobody knows.
         uint32_t moments = 0;  ///< By which it was found.
         bool isAsSet = false;  ///< It agrees with the first as it is, as far as can be told.
-        std::optional<TimeRange> slackNs;  ///< As `FittedClock::slackNs`.
+        std::optional<TimeRange> slackNs;    ///< As `FittedClock::slackNs`.
+        std::vector<ClockSetting> settings;  ///< As `FittedClock::settings`; by its own time.
     };
     std::vector<Clock> clocks;    ///< As `PlacedParts::clocks`.
     std::vector<int64_t> zeroNs;  ///< When time 0 of each trace was, by its own clock.
     int64_t startUtcNs = 0;       ///< When 0 of the first clock was; 0 if unknown.
+    int64_t wholeZeroNs = 0;      ///< When the whole begins, by the first clock.
     uint32_t causalMoments = 0, violations = 0;
     bool isTimeOfDayKnown = true;  ///< Of every trace.
 };

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "model/merge/fitClocks.h"
+#include "model/merge/CommonMoment.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

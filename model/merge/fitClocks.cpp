@@ -2,438 +2,195 @@
 #include "model/merge/fitClocks.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <cstdlib>
 #include <numeric>
+#include <utility>
+
+#include "model/merge/findSetting.h"
+#include "model/merge/fitLines.h"
 
 namespace lanescope {
 
 namespace {
 
-/// What oscillators of computers stay below, mostly.
-constexpr double usualDrift = 50e-6;
-/// Ends of one moment are never known better than this.
-constexpr double leastSpreadNs = 20;
-constexpr int rounds = 12;
-/// Of the time that a clock is looked at in, by how steady it is, and moments in each.
-constexpr size_t mostParts = 16, fewestOfPart = 8;
+/// More is no clock that is set now and then.
+constexpr size_t mostSettings = 32;
 
-/// A sighting as the equations have it. Times are from an origin that all share, which keeps them
-/// exact as `double`s for weeks.
-struct Point {
-    uint32_t clock = 0;
-    double timeNs = 0;
-    double weight = 1;
-};
-
-/// The unknowns are, for each clock but the first, its offset at the origin in ns and its drift in
-/// ns by second.
-class Equations {
+/// Each clock in pieces, of which each is fitted as a clock of its own. The first piece of the
+/// first clock is what all are told by.
+class Pieces {
   public:
-    explicit Equations(size_t unknowns)
-        : count_(unknowns), matrix_(unknowns * unknowns), right_(unknowns) {}
+    explicit Pieces(uint32_t clockCount) : settings_(clockCount) {}
 
-    double& at(size_t row, size_t column) { return matrix_[row * count_ + column]; }
-    double& right(size_t row) { return right_[row]; }
+    size_t count() const {
+        size_t all = settings_.size();
+        for (const auto& each : settings_) all += each.size();
+        return all;
+    }
+    size_t settingCount() const { return count() - settings_.size(); }
+    const std::vector<Jump>& settingsOf(size_t clock) const { return settings_[clock]; }
+    void add(size_t clock, const Jump& jump) {
+        auto& own = settings_[clock];
+        own.insert(
+            std::upper_bound(own.begin(), own.end(), jump,
+                             [](const Jump& a, const Jump& b) { return a.afterNs < b.afterNs; }),
+            jump);
+    }
+    Jump remove(size_t clock, size_t place) {
+        const auto at = settings_[clock].begin() + static_cast<std::ptrdiff_t>(place);
+        const Jump jump = *at;
+        settings_[clock].erase(at);
+        return jump;
+    }
+    static int64_t timeOf(const Jump& jump) { return std::midpoint(jump.afterNs, jump.beforeNs); }
 
-    /// Decomposes the matrix, which is positive definite, into a triangle and its mirror.
-    bool decompose() {
-        for (size_t row = 0; row < count_; ++row)
-            for (size_t column = 0; column <= row; ++column) {
-                double sum = at(row, column);
-                for (size_t k = 0; k < column; ++k) sum -= at(row, k) * at(column, k);
-                if (row == column) {
-                    if (!(sum > 0)) return false;
-                    at(row, row) = std::sqrt(sum);
-                } else {
-                    at(row, column) = sum / at(column, column);
-                }
+    /// Number of the first piece of a clock; the others follow.
+    size_t firstOf(size_t clock) const {
+        size_t first = clock;
+        for (size_t before = 0; before < clock; ++before) first += settings_[before].size();
+        return first;
+    }
+    size_t clockOf(size_t piece) const {
+        size_t clock = 0;
+        while (clock + 1 < settings_.size() && firstOf(clock + 1) <= piece) ++clock;
+        return clock;
+    }
+
+    std::vector<CommonMoment> momentsOf(const std::vector<CommonMoment>& moments) const {
+        if (settingCount() == 0) return moments;
+        std::vector<size_t> firsts;
+        for (size_t clock = 0; clock < settings_.size(); ++clock) firsts.push_back(firstOf(clock));
+        std::vector<CommonMoment> made = moments;
+        for (CommonMoment& moment : made)
+            for (Sighting& each : moment.sightings) {
+                const size_t clock = each.clock;
+                const auto placeOf = [this, clock](int64_t timeNs) {
+                    const auto& own = settings_[clock];
+                    return static_cast<size_t>(std::upper_bound(own.begin(), own.end(), timeNs,
+                                                                [](int64_t ns, const Jump& jump) {
+                                                                    return ns < timeOf(jump);
+                                                                }) -
+                                               own.begin());
+                };
+                // What began by one piece and ended by another says nothing of who was first.
+                if (placeOf(each.beginNs) != placeOf(each.endNs)) moment.isCausal = false;
+                each.clock = static_cast<uint32_t>(firsts[clock] + placeOf(each.endNs));
             }
-        return true;
+        return made;
     }
-    /// What times the matrix is `values`; after `decompose`.
-    std::vector<double> solved(std::vector<double> values) {
-        for (size_t row = 0; row < count_; ++row) {
-            for (size_t k = 0; k < row; ++k) values[row] -= at(row, k) * values[k];
-            values[row] /= at(row, row);
-        }
-        for (size_t row = count_; row-- > 0;) {
-            for (size_t k = row + 1; k < count_; ++k) values[row] -= at(k, row) * values[k];
-            values[row] /= at(row, row);
-        }
-        return values;
-    }
-    const std::vector<double>& right() const { return right_; }
 
   private:
-    size_t count_;
-    std::vector<double> matrix_, right_;
+    std::vector<std::vector<Jump>> settings_;  ///< By clock, ascending.
 };
 
-/// The greatest of values of several clocks, and the greatest of those of all others.
-class Greatest {
-  public:
-    void take(uint32_t clock, double value) {
-        if (clock == clock_) {
-            first_ = std::max(first_, value);
-        } else if (value > first_) {
-            second_ = first_;
-            first_ = value;
-            clock_ = clock;
-        } else {
-            second_ = std::max(second_, value);
-        }
+struct Found {
+    size_t clock = 0;
+    Jump jump;
+};
+
+/// The surest setting that no piece knows of yet. Of two clocks each is as sure of the other's;
+/// then it is the one that is told by the other.
+std::optional<Found> surestSetting(const LineFit& fit, const Pieces& pieces) {
+    constexpr double clearly = 1.5;
+    std::optional<Found> surest;
+    for (size_t piece = 0; piece < fit.distances.size(); ++piece) {
+        const auto jump = findSetting(fit.distances[piece]);
+        if (!jump) continue;
+        const size_t clock = pieces.clockOf(piece);
+        const bool isOfFirst = surest && surest->clock == 0 && clock != 0;
+        const double needed = !surest     ? 0
+                              : isOfFirst ? surest->jump.sureness / clearly
+                                          : surest->jump.sureness;
+        if (jump->sureness > needed) surest = Found{clock, *jump};
     }
-    double butOf(uint32_t clock) const { return clock == clock_ ? second_ : first_; }
-
-  private:
-    uint32_t clock_ = UINT32_MAX;
-    double first_ = -std::numeric_limits<double>::infinity(), second_ = first_;
-};
-
-double medianOf(std::vector<double> values) {
-    if (values.empty()) return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+    return surest;
 }
 
-class Fitter {
-  public:
-    Fitter(uint32_t clockCount, const std::vector<CommonMoment>& moments)
-        : clocks_(clockCount), moments_(moments) {
-        findOrigin();
-        numberUnknowns();
-        for (const CommonMoment& moment : moments) points_.push_back(pointsOf(moment));
-    }
-
-    ClockFit fit() {
-        ClockFit fit;
-        fit.clocks.resize(clocks_.size());
-        // Few at first count as if they were outliers; what fits better with each round shows.
-        for (int round = 0; round < rounds; ++round)
-            if (!solve(round)) break;
-        giveErrors();
-        coverUnsteadiness();
-        obeyCausality();
-        fit.spreadNs = std::llround(spreadNs_);
-        for (size_t clock = 0; clock < clocks_.size(); ++clock) {
-            const State& state = clocks_[clock];
-            FittedClock& out = fit.clocks[clock];
-            out.map = {std::llround(state.offsetNs), originNs_, state.driftPerS * 1e-9};
-            out.errorNs = std::llround(std::ceil(state.errorNs));
-            out.moments = state.moments;
-            if (state.leastNs > -unbounded && state.greatestNs < unbounded)
-                out.slackNs =
-                    TimeRange{std::llround(state.leastNs), std::llround(state.greatestNs)};
-        }
-        countViolations(fit);
-        return fit;
-    }
-
-  private:
-    static constexpr double unbounded = std::numeric_limits<double>::infinity();
-
-    struct State {
-        double offsetNs = 0, driftPerS = 0;
-        double errorNs = 0;
-        uint32_t moments = 0;
-        size_t unknown = SIZE_MAX;  ///< Number of its first unknown; none: not to be found.
-        double firstS = unbounded, lastS = -unbounded;
-        double leastNs = -unbounded, greatestNs = unbounded;  ///< Shifts that causality allows.
+/// Whether all pieces are tied to the first.
+bool isKnown(const LineFit& fit, const LineFit& before, const Pieces& pieces, size_t clock) {
+    const size_t first = pieces.firstOf(clock);
+    for (size_t piece = first; piece <= first + pieces.settingsOf(clock).size(); ++piece)
+        if (piece != 0 && fit.clocks[piece].moments == 0) return false;
+    const auto found = [](const LineFit& each) {
+        return std::count_if(each.clocks.begin(), each.clocks.end(),
+                             [](const FittedLine& one) { return one.moments > 0; });
     };
+    return found(fit) > found(before);
+}
 
-    double secondsOf(double timeNs) const { return timeNs * 1e-9; }
-    double relative(int64_t timeNs) const { return static_cast<double>(timeNs - originNs_); }
-    double corrected(uint32_t clock, double timeNs) const {
-        const State& state = clocks_[clock];
-        return timeNs + state.offsetNs + state.driftPerS * secondsOf(timeNs);
+LineFit fitPieces(const Pieces& pieces, const std::vector<CommonMoment>& moments) {
+    return fitLines(static_cast<uint32_t>(pieces.count()), pieces.momentsOf(moments));
+}
+
+/// Looks for settings until there are no more, and takes back those without which nothing jumps:
+/// where one clock was set, others that meet it often seem to have been set, too.
+LineFit findSettings(const std::vector<CommonMoment>& moments, Pieces& pieces, size_t clockCount) {
+    LineFit fit = fitPieces(pieces, moments);
+    while (pieces.settingCount() < mostSettings) {
+        const auto found = surestSetting(fit, pieces);
+        if (!found) break;
+        Pieces more = pieces;
+        more.add(found->clock, found->jump);
+        LineFit better = fitPieces(more, moments);
+        if (!isKnown(better, fit, more, found->clock)) break;
+        pieces = std::move(more);
+        fit = std::move(better);
     }
-
-    void findOrigin() {
-        int64_t first = std::numeric_limits<int64_t>::max(),
-                last = std::numeric_limits<int64_t>::min();
-        for (const CommonMoment& moment : moments_)
-            for (const Sighting& each : moment.sightings) {
-                first = std::min(first, each.endNs);
-                last = std::max(last, each.endNs);
+    if (pieces.settingCount() < 2) return fit;
+    for (size_t clock = 0; clock < clockCount; ++clock)
+        for (size_t place = 0; place < pieces.settingsOf(clock).size();) {
+            Pieces less = pieces;
+            less.remove(clock, place);
+            LineFit without = fitPieces(less, moments);
+            if (surestSetting(without, less)) {
+                ++place;
+                continue;
             }
-        if (first <= last) originNs_ = std::midpoint(first, last);
-    }
+            pieces = std::move(less);
+            fit = std::move(without);
+        }
+    return fit;
+}
 
-    /// Only clocks that share a moment with the first, or with one that does, can be found.
-    void numberUnknowns() {
-        std::vector<uint32_t> group(clocks_.size());
-        std::iota(group.begin(), group.end(), 0u);
-        const auto root = [&group](uint32_t clock) {
-            while (group[clock] != clock) clock = group[clock] = group[group[clock]];
-            return clock;
-        };
-        for (const CommonMoment& moment : moments_)
-            for (const Sighting& each : moment.sightings)
-                group[root(each.clock)] = root(moment.sightings.front().clock);
-        for (const CommonMoment& moment : moments_) {
-            std::vector<uint32_t> seen;
-            for (const Sighting& each : moment.sightings) {
-                State& state = clocks_[each.clock];
-                const double s = secondsOf(relative(each.endNs));
-                state.firstS = std::min(state.firstS, s);
-                state.lastS = std::max(state.lastS, s);
-                if (std::find(seen.begin(), seen.end(), each.clock) == seen.end())
-                    seen.push_back(each.clock);
-            }
-            if (seen.size() > 1)
-                for (const uint32_t clock : seen) ++clocks_[clock].moments;
-        }
-        for (uint32_t clock = 1; clock < clocks_.size(); ++clock) {
-            State& state = clocks_[clock];
-            if (root(clock) != root(0)) state.moments = 0;
-            if (state.moments == 0) continue;
-            state.unknown = unknowns_;
-            unknowns_ += 2;
-        }
+FittedClock joined(const LineFit& fit, const Pieces& pieces, size_t clock) {
+    const size_t first = pieces.firstOf(clock);
+    const FittedLine& begin = fit.clocks[first];
+    FittedClock out;
+    static_cast<ClockLine&>(out.map) = begin.line;
+    out.errorNs = begin.errorNs;
+    out.moments = begin.moments;
+    out.slackNs = begin.slackNs;
+    for (const Jump& jump : pieces.settingsOf(clock)) {
+        const FittedLine& next = fit.clocks[first + out.settings.size() + 1];
+        const int64_t atNs = Pieces::timeOf(jump);
+        const ClockLine& before = out.map.later.empty() ? out.map : out.map.later.back().line;
+        // It showed more by as much less as the others then show more.
+        out.settings.push_back({jump.afterNs, jump.beforeNs, before.at(atNs) - next.line.at(atNs)});
+        out.map.later.push_back({atNs, next.line});
+        out.errorNs = std::max(out.errorNs, next.errorNs);
+        out.moments += next.moments;
+        if (out.slackNs && next.slackNs)
+            out.slackNs = TimeRange{std::max(out.slackNs->startNs, next.slackNs->startNs),
+                                    std::min(out.slackNs->endNs, next.slackNs->endNs)};
+        else if (next.slackNs)
+            out.slackNs = next.slackNs;
     }
-
-    /// One point for each clock: the mean of its ranks.
-    std::vector<Point> pointsOf(const CommonMoment& moment) const {
-        std::vector<Point> points;
-        for (const Sighting& each : moment.sightings) {
-            auto found = std::find_if(points.begin(), points.end(), [&each](const Point& point) {
-                return point.clock == each.clock;
-            });
-            if (found == points.end()) {
-                points.push_back({each.clock, 0, 0});
-                found = std::prev(points.end());
-            }
-            found->weight += 1;
-            found->timeNs += (relative(each.endNs) - found->timeNs) / found->weight;
-        }
-        return points;
-    }
-
-    /// Mean of the moment's ends as they are understood so far.
-    double meanOf(const std::vector<Point>& points, const std::vector<double>& weights) const {
-        double sum = 0, total = 0;
-        for (size_t i = 0; i < points.size(); ++i) {
-            sum += weights[i] * corrected(points[i].clock, points[i].timeNs);
-            total += weights[i];
-        }
-        return total > 0 ? sum / total : 0;
-    }
-
-    /// How far from the others each point lies, and what that lets it count. In the first round
-    /// all count, as nothing is known.
-    std::vector<double> weightsOf(const std::vector<Point>& points, int round) const {
-        std::vector<double> weights;
-        for (const Point& point : points) weights.push_back(point.weight);
-        if (round == 0) return weights;
-        std::vector<double> ends;
-        for (const Point& point : points) ends.push_back(corrected(point.clock, point.timeNs));
-        const double middle =
-            points.size() > 2 ? medianOf(ends) : std::midpoint(ends.front(), ends.back());
-        for (size_t i = 0; i < points.size(); ++i) {
-            const double u = (ends[i] - middle) / (6 * spreadNs_);
-            weights[i] *= u * u < 1 ? (1 - u * u) * (1 - u * u) : 0;
-        }
-        return weights;
-    }
-
-    /// One round of least squares. False if there is nothing to find.
-    bool solve(int round) {
-        if (unknowns_ == 0) return false;
-        Equations equations(unknowns_);
-        for (const std::vector<Point>& points : points_) {
-            if (points.size() < 2) continue;
-            addMoment(equations, points, weightsOf(points, round));
-        }
-        // Where moments say little of a drift, it is small; a lone moment says nothing of it.
-        const double expected = usualDrift * 1e9;
-        const double noise = std::max(spreadNs_, leastSpreadNs);
-        for (size_t unknown = 0; unknown < unknowns_; unknown += 2) {
-            equations.at(unknown, unknown) += 1e-12;
-            equations.at(unknown + 1, unknown + 1) += noise * noise / (expected * expected);
-        }
-        for (const State& state : clocks_)
-            if (state.unknown != SIZE_MAX)
-                equations.right(state.unknown + 1) -=
-                    noise * noise / (expected * expected) * state.driftPerS;
-        const std::vector<double> right = equations.right();
-        if (!equations.decompose()) return false;
-        const std::vector<double> change = equations.solved(right);
-        for (State& state : clocks_)
-            if (state.unknown != SIZE_MAX) {
-                state.offsetNs += change[state.unknown];
-                state.driftPerS += change[state.unknown + 1];
-            }
-        measureSpread();
-        inverse_ = std::move(equations);
-        return true;
-    }
-
-    /// The true time of a moment is unknown, too: what is left without it are the distances of its
-    /// points from their mean.
-    void addMoment(Equations& equations, const std::vector<Point>& points,
-                   const std::vector<double>& weights) const {
-        const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-        if (!(total > 0)) return;
-        const double mean = meanOf(points, weights);
-        for (size_t i = 0; i < points.size(); ++i) {
-            const size_t mine = clocks_[points[i].clock].unknown;
-            if (mine == SIZE_MAX || weights[i] == 0) continue;
-            const double s = secondsOf(points[i].timeNs);
-            const double residual = corrected(points[i].clock, points[i].timeNs) - mean;
-            equations.right(mine) -= weights[i] * residual;
-            equations.right(mine + 1) -= weights[i] * residual * s;
-            for (size_t j = 0; j < points.size(); ++j) {
-                const size_t other = clocks_[points[j].clock].unknown;
-                if (other == SIZE_MAX) continue;
-                const double otherS = secondsOf(points[j].timeNs);
-                const double share = (i == j ? weights[i] : 0) - weights[i] * weights[j] / total;
-                equations.at(mine, other) += share;
-                equations.at(mine, other + 1) += share * otherS;
-                equations.at(mine + 1, other) += share * s;
-                equations.at(mine + 1, other + 1) += share * s * otherS;
-            }
-        }
-    }
-
-    /// Typical distance of an end from the others of its moment, whatever few outliers do.
-    void measureSpread() {
-        std::vector<double> distances;
-        for (const std::vector<Point>& points : points_) {
-            if (points.size() < 2) continue;
-            std::vector<double> ends;
-            for (const Point& point : points) ends.push_back(corrected(point.clock, point.timeNs));
-            const double middle =
-                points.size() > 2 ? medianOf(ends) : std::midpoint(ends.front(), ends.back());
-            for (const double end : ends) distances.push_back(std::abs(end - middle));
-        }
-        constexpr double normal = 1.4826;  // of a median of distances to a standard deviation
-        spreadNs_ = std::max(leastSpreadNs, normal * medianOf(std::move(distances)));
-    }
-
-    /// Three standard deviations where a clock is known worst, and the spread for what ranks of one
-    /// clock may have in common.
-    void giveErrors() {
-        for (State& state : clocks_) {
-            if (state.unknown == SIZE_MAX) continue;
-            std::vector<double> unit(unknowns_);
-            unit[state.unknown] = 1;
-            const std::vector<double> ofOffset = inverse_.solved(unit);
-            unit[state.unknown] = 0;
-            unit[state.unknown + 1] = 1;
-            const std::vector<double> ofDrift = inverse_.solved(unit);
-            double worst = 0;
-            for (const double s : {state.firstS, state.lastS})
-                worst =
-                    std::max(worst, ofOffset[state.unknown] + 2 * s * ofOffset[state.unknown + 1] +
-                                        s * s * ofDrift[state.unknown + 1]);
-            state.errorNs = 3 * spreadNs_ * std::sqrt(std::max(worst, 0.0)) + spreadNs_;
-        }
-    }
-
-    /// What each point is off from the others of its moment, by clock and in order of time.
-    std::vector<std::vector<std::pair<double, double>>> distances() const {
-        std::vector<std::vector<std::pair<double, double>>> found(clocks_.size());
-        std::vector<double> others;
-        for (const std::vector<Point>& points : points_) {
-            if (points.size() < 2) continue;
-            for (const Point& point : points) {
-                others.clear();
-                for (const Point& each : points)
-                    if (&each != &point) others.push_back(corrected(each.clock, each.timeNs));
-                found[point.clock].emplace_back(
-                    point.timeNs, corrected(point.clock, point.timeNs) - medianOf(others));
-            }
-        }
-        for (auto& each : found) std::sort(each.begin(), each.end());
-        return found;
-    }
-
-    /// A clock that was set meanwhile, or whose rate was changed, is no line: it may be off by as
-    /// much as it is from the others in any part of the time.
-    void coverUnsteadiness() {
-        const auto all = distances();
-        for (size_t clock = 0; clock < clocks_.size(); ++clock) {
-            const auto& own = all[clock];
-            if (clocks_[clock].unknown == SIZE_MAX || own.size() < fewestOfPart) continue;
-            const size_t parts = std::min(mostParts, own.size() / fewestOfPart);
-            double worst = 0;
-            for (size_t part = 0; part < parts; ++part) {
-                std::vector<double> there;
-                for (size_t at = part * own.size() / parts; at < (part + 1) * own.size() / parts;
-                     ++at)
-                    there.push_back(std::abs(own[at].second));
-                worst = std::max(worst, medianOf(std::move(there)));
-            }
-            // Up to here it is noise, of which the error tells already.
-            if (worst > 3 * spreadNs_) clocks_[clock].errorNs += 1.1 * worst;
-        }
-    }
-
-    /// By how much each clock may be shifted while all others stay.
-    void findSlack() {
-        for (State& state : clocks_) {
-            state.leastNs = -unbounded;
-            state.greatestNs = unbounded;
-        }
-        for (const CommonMoment& moment : moments_) {
-            if (!moment.isCausal) continue;
-            Greatest begins, ends;  // of the first end the greatest negative
-            for (const Sighting& each : moment.sightings) {
-                begins.take(each.clock, corrected(each.clock, relative(each.beginNs)));
-                ends.take(each.clock, -corrected(each.clock, relative(each.endNs)));
-            }
-            for (const Sighting& mine : moment.sightings) {
-                State& state = clocks_[mine.clock];
-                const double begin = corrected(mine.clock, relative(mine.beginNs));
-                const double end = corrected(mine.clock, relative(mine.endNs));
-                state.leastNs = std::max(state.leastNs, begins.butOf(mine.clock) - end);
-                state.greatestNs = std::min(state.greatestNs, -ends.butOf(mine.clock) - begin);
-            }
-        }
-    }
-
-    /// Shifts clocks by as little as makes what is impossible possible.
-    void obeyCausality() {
-        findSlack();
-        for (uint32_t clock = 1; clock < clocks_.size(); ++clock) {
-            State& state = clocks_[clock];
-            if (state.unknown == SIZE_MAX || state.leastNs > state.greatestNs) continue;
-            const double shift = std::clamp(0.0, state.leastNs, state.greatestNs);
-            if (shift == 0) continue;
-            state.offsetNs += shift;
-            state.errorNs += std::abs(shift);
-            findSlack();
-        }
-    }
-
-    void countViolations(ClockFit& fit) const {
-        for (const CommonMoment& moment : moments_) {
-            if (!moment.isCausal) continue;
-            double lastBegin = -unbounded, firstEnd = unbounded;
-            for (const Sighting& each : moment.sightings) {
-                lastBegin = std::max(lastBegin, corrected(each.clock, relative(each.beginNs)));
-                firstEnd = std::min(firstEnd, corrected(each.clock, relative(each.endNs)));
-            }
-            ++fit.causalMoments;
-            if (firstEnd + 1 < lastBegin) ++fit.violations;
-        }
-    }
-
-    std::vector<State> clocks_;
-    const std::vector<CommonMoment>& moments_;
-    std::vector<std::vector<Point>> points_;  ///< By moment.
-    int64_t originNs_ = 0;
-    size_t unknowns_ = 0;
-    double spreadNs_ = 1000;
-    Equations inverse_{0};
-};
+    return out;
+}
 
 }  // namespace
 
 ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonMoment>& moments) {
-    return Fitter(clockCount, moments).fit();
+    Pieces pieces(clockCount);
+    ClockFit out;
+    if (clockCount == 0) return out;
+    const LineFit fit = findSettings(moments, pieces, clockCount);
+    for (size_t clock = 0; clock < clockCount; ++clock)
+        out.clocks.push_back(joined(fit, pieces, clock));
+    out.spreadNs = fit.spreadNs;
+    out.violations = fit.violations;
+    out.causalMoments = fit.causalMoments;
+    return out;
 }
 
 }  // namespace lanescope

@@ -6,32 +6,28 @@
 #include <vector>
 
 #include "model/build/PartPlacement.h"
+#include "model/merge/CommonMoment.h"
 
 namespace lanescope {
 
-/// What one clock says of something that all clocks saw together.
-struct Sighting {
-    uint32_t clock = 0;
-    int64_t beginNs = 0;  ///< When it began here, by this clock.
-    int64_t endNs = 0;    ///< When it ended; about then it ended everywhere.
-};
-
-/// A collective that ran on several clocks, or another moment that they share.
-struct CommonMoment {
-    std::vector<Sighting> sightings;  ///< Several of one clock if several of its ranks took part.
-    /// Whether it ended nowhere before it had begun everywhere, as is so of a collective in which
-    /// each rank needs what all others have.
-    bool isCausal = false;
+/// That a clock was set.
+struct ClockSetting {
+    /// The last moment before and the first one after, by the clock: nobody knows when in between,
+    /// and what it showed there may be off by `byNs`.
+    int64_t afterNs = 0, beforeNs = 0;
+    int64_t byNs = 0;  ///< By how much more it showed then.
 };
 
 /// One clock by the first of them.
 struct FittedClock {
     ClockMap map;
-    int64_t errorNs = 0;   ///< The true reading lies within this of `map`, as far as is known.
+    /// The true reading lies within this of `map`, as far as is known, but while it was set.
+    int64_t errorNs = 0;
     uint32_t moments = 0;  ///< That it shares with others; 0: nothing is known of it.
     /// By how much it may be shifted, down and up, before something ends that has not begun
     /// everywhere; nothing without causal moments.
     std::optional<TimeRange> slackNs;
+    std::vector<ClockSetting> settings;  ///< One for each of the later pieces of `map`.
 };
 
 struct ClockFit {
@@ -41,13 +37,9 @@ struct ClockFit {
     uint32_t causalMoments = 0;
 };
 
-/// Finds offset and drift of each clock against the first, so that what all saw together ended
-/// together: least squares over all moments at once, in which moments that fit badly count little;
-/// then no clock is left where something would end that has not begun everywhere, if it can be
-/// helped. Drifts are taken to be some 50 ppm at most where moments do not tell. Each clock is one
-/// line: of one that was set meanwhile the error says by how much. It takes no clock's ranks to end
-/// always later than others.
-/// O(moments * sightings + clocks^3).
+/// Finds how each clock reads by the first, as that was in the beginning: a line (`fitLines`), or
+/// several where a clock was set meanwhile (`findSetting`). Nobody is said to be set without whom
+/// the moments fit as well. O(settings * (moments * sightings + clocks^3)).
 ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonMoment>& moments);
 
 }  // namespace lanescope

@@ -156,6 +156,18 @@ class Descriptions {
         say("clock.offsetNs", fmt::format("{}", clock.map.offsetNs));
         say("clock.driftPpm", fmt::format("{:.4f}", clock.map.driftNsPerNs * 1e6));
         say("clock.errorNs", fmt::format("{}", clock.errorNs));
+        for (size_t number = 0; number < clock.settings.size(); ++number) {
+            const ClockLine& line = clock.map.later[number].line;
+            say("clock.set", fmt::format("{} {} {} {} {:.4f}", clock.settings[number].byNs,
+                                         wholeTime(clock, clock.settings[number].afterNs),
+                                         wholeTime(clock, clock.settings[number].beforeNs),
+                                         line.offsetNs, line.driftNsPerNs * 1e6));
+        }
+    }
+
+    /// When the whole has it that a clock shows this.
+    int64_t wholeTime(const AlignedClocks::Clock& clock, int64_t timeNs) const {
+        return clock.map.at(timeNs) - clocks_.wholeZeroNs;
     }
 
     void noteClocks() {
@@ -168,6 +180,9 @@ class Descriptions {
         uint32_t unknown = 0;
         for (size_t clock = 1; clock < names.size() && !isByStart; ++clock)
             unknown += noteClock(names.front(), names[clock], clocks_.clocks[clock]) ? 0 : 1;
+        for (size_t clock = 0; clock < names.size(); ++clock)
+            for (const ClockSetting& each : clocks_.clocks[clock].settings)
+                noteSetting(names[clock], clocks_.clocks[clock], each);
         if (unknown > 0)
             builder_.note(
                 {Severity::Warning, HealthCode::ClocksNotAligned,
@@ -182,8 +197,8 @@ class Descriptions {
         if (clocks_.violations > 0)
             builder_.note({Severity::Warning, HealthCode::ClocksContradicted,
                            fmt::format("In {} of {} collectives a rank still ends before the last "
-                                       "one begins, which cannot be: clocks were set or ran "
-                                       "unevenly, or files do not belong together.",
+                                       "one begins, which cannot be: clocks ran unevenly, or "
+                                       "files do not belong together.",
                                        clocks_.violations, clocks_.causalMoments),
                            std::nullopt, std::nullopt, clocks_.violations});
     }
@@ -209,6 +224,19 @@ class Descriptions {
         return true;
     }
 
+    void noteSetting(const std::string& name, const AlignedClocks::Clock& clock,
+                     const ClockSetting& setting) {
+        const int64_t fromNs = wholeTime(clock, setting.afterNs);
+        const int64_t toNs = wholeTime(clock, setting.beforeNs);
+        builder_.note(
+            {Severity::Info, HealthCode::ClocksAligned,
+             fmt::format("The clock of {} was set by {}{} between {} and {}: before and after that "
+                         "it is told by a line of its own, and nobody knows when in between.",
+                         name, setting.byNs < 0 ? "-" : "+", formatDuration(std::abs(setting.byNs)),
+                         formatTimestamp(fromNs), formatTimestamp(toNs)),
+             std::nullopt, fromNs, 1});
+    }
+
     std::span<const TracePtr> traces_;
     const PlacedParts& placed_;
     const AlignedClocks& clocks_;
@@ -226,12 +254,12 @@ std::vector<PartPlacement> placementsOf(std::span<const TracePtr> traces, Placed
     for (size_t index = 0; index < traces.size(); ++index) {
         PlacedParts::Part& part = placed.parts[index];
         ClockMap map = clocks.clocks[part.clock].map;
-        map.originNs -= clocks.zeroNs[index];
-        map.offsetNs += clocks.zeroNs[index];
+        map.countFrom(clocks.zeroNs[index]);
         wholeZeroNs = std::min(wholeZeroNs, map.at(0));
         placements.push_back({map, part.globalPids, part.gpuIds});
     }
-    for (PartPlacement& placement : placements) placement.clock.offsetNs -= wholeZeroNs;
+    for (PartPlacement& placement : placements) placement.clock.shift(-wholeZeroNs);
+    clocks.wholeZeroNs = wholeZeroNs;
     if (clocks.startUtcNs > 0) clocks.startUtcNs += wholeZeroNs;
     return placements;
 }

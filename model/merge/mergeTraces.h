@@ -38,7 +38,9 @@ struct MergeOptions {
 /// their host in their packed ids, GPUs get numbers of their own, and times are by the clock of the
 /// first. Logs of NCCL Inspector become a part of the traces of their processes (`joinInspector`).
 /// How clocks were brought together, and how well that is known, its health says, and the
-/// properties of each process: `clock.method`, `clock.offsetNs`, `clock.driftPpm`, `clock.errorNs`.
+/// properties of each process: `clock.method`, `clock.offsetNs`, `clock.driftPpm`, `clock.errorNs`,
+/// and for each time that it was set `clock.set`: by how many ns, after and before which time of the
+/// whole, and the offset and drift from then on, apart by spaces.
 /// Fails if the method asked for finds nothing, the files were recorded days apart, nothing is of
 /// the cut, or the whole is larger than a trace can be. False of `stop` as `TraceBuilder::finish`.
 /// The builder is finished. O(n log n).

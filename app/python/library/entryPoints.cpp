@@ -127,7 +127,7 @@ using namespace lanescope::python;
 
 /// Raised whenever a function below changes.
 LANESCOPE_EXPORT int lanescopeAbi() {
-    return 3;
+    return 4;
 }
 
 /// Opens a trace; takes as long as `openTrace`.

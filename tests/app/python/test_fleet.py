@@ -211,7 +211,7 @@ class Findings(WithNoise):
             ends[seen["moment"], seen["machine"]] = (seen["end_ns"] - seen["end_ns"].min()).astype(float)
             self.assertTrue((seen["begin_ns"] <= seen["end_ns"]).all())
             difference = numpy.nanmedian(ends - ends[:, :1], axis=0)
-            return numpy.array([[-difference[place], 0, 0, 1000, len(ends)] for place in range(count)])
+            return numpy.array([[-difference[place], 0, 0, 1000, len(ends), 0] for place in range(count)]), numpy.zeros((0, 7))
         usual = clock.fit_by_merge
         try:
             clock.fit_by_merge = lambda: fit
@@ -224,6 +224,30 @@ class Findings(WithNoise):
             self.assertEqual(each.method, "collectives")
             self.assertLess(abs(each.offset_ns + offset), 5000)
         self.assertEqual({(each.method, each.offset_ns, each.error_ns) for each in alone.values()}, {("clock of the day", 0, 50_000)})
+
+    def test_a_machine_whose_clock_was_set_is_told(self):
+        if clock.fit_by_merge() is None:
+            self.skipTest("the compiled library is not here")
+        summaries, by_ns = self.simulated(13).summaries(), 4_000_000
+        for summary in summaries[8:16]:
+            calls = summary.tables["collectives"]
+            known = calls["gpu_end_ns"] != reading.NONE
+            middle = int(numpy.median(calls["gpu_end_ns"][known]))
+            late = known & (calls["gpu_end_ns"] > middle)
+            for name in ("gpu_ns", "gpu_end_ns", "call_ns"):
+                calls[name][late] += by_ns
+        job = joining.join(summaries)
+        self.assertEqual([len(each.settings) for each in job.clocks.values()], [0, 1, 0, 0])
+        machine, found = list(job.clocks.items())[1]
+        self.assertLess(abs(found.settings[0].by_ns - by_ns), 50_000)
+        self.assertLess(found.error_ns, 200_000)
+        self.assertTrue(any(machine in note and "was set" in note for note in job.notes))
+        path = str(self.folder / "set.sqlite")
+        writing.write(job, [], path)
+        database = sqlite3.connect(path)
+        self.assertEqual(database.execute("SELECT machine, by_ns FROM clock_settings").fetchall(), [(machine, found.settings[0].by_ns)])
+        database.close()
+        self.assertIn("+4 ms", page.page(job, [], "a job"))
 
     def test_clocks_stand_beside_a_slow_gpu_whoever_sampled_them(self):
         simulated = self.simulated(14, "slow_gpu", 0.1)

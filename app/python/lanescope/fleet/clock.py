@@ -15,16 +15,30 @@ import numpy
 from lanescope.fleet.reading import NONE
 
 MOST_SIGHTINGS = 200_000
+MOST_SETTINGS = 1000
+
+
+class Setting(NamedTuple):
+    """That a machine's clock was set by `by_ns`, between two of its times of the day, and what to add from then on."""
+
+    after_ns: int
+    before_ns: int
+    by_ns: int
+    offset_ns: int
+    drift_ppb: int
+    origin_ns: int
 
 
 class MachineClock(NamedTuple):
-    """What to add to a machine's time of the day at `origin_ns`, and how sure that is; `error_ns` is NONE if nobody knows."""
+    """What to add to a machine's time of the day at `origin_ns`, until it is set, and how sure that is; `error_ns` is NONE if
+    nobody knows."""
 
     offset_ns: int
     drift_ppb: int
     error_ns: int
     method: str
     origin_ns: int = 0
+    settings: tuple = ()
 
 
 # When each machine began and ended the collectives in which several of them took part, by its own time of the day. Where
@@ -52,11 +66,12 @@ def fit_by_merge():
     """The fit of the compiled library, as the program merges traces by; None if this library has none.
 
     It takes how many clocks there are and the columns of `sightings`, and gives for each clock offset, origin, drift and error
-    against the first, and by how many moments it was found.
+    against the first, by how many moments it was found and how often it was set; and the settings: clock, after, before, by how
+    much, and offset, origin and drift from then on.
     """
     from lanescope._library import Error, load
     try:
-        function = load("python", "lanescopeAbi", 3).lanescopeFitClocks
+        function = load("python", "lanescopeAbi", 4).lanescopeFitClocks
     except (OSError, Error, AttributeError, ImportError):
         return None
     function.restype = ctypes.c_bool
@@ -64,11 +79,16 @@ def fit_by_merge():
     def fit(count: int, columns: dict) -> numpy.ndarray:
         arrays = [numpy.ascontiguousarray(columns[name], dtype=kind) for name, kind in (
             ("moment", numpy.uint32), ("machine", numpy.uint32), ("begin_ns", numpy.int64), ("end_ns", numpy.int64))]
-        made = numpy.zeros((count, 5))
+        made, settings = numpy.zeros((count, 6)), numpy.zeros((MOST_SETTINGS, 7))
         done = function(ctypes.c_uint32(count), ctypes.c_int64(len(arrays[0])), *(array.ctypes.data_as(ctypes.c_void_p) for array in arrays),
-                        made.ctypes.data_as(ctypes.c_void_p))
-        return made if done else numpy.zeros((count, 5))
+                        made.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(MOST_SETTINGS), settings.ctypes.data_as(ctypes.c_void_p))
+        return (made, settings[:int(made[:, 5].sum())]) if done else (numpy.zeros((count, 6)), settings[:0])
     return fit
+
+
+def _settings_of(settings, place: int) -> tuple:
+    return tuple(Setting(round(after), round(before), round(by), round(offset), round(1e9 * drift), round(origin))
+                 for at, after, before, by, offset, origin, drift in settings if at == place)
 
 
 def between_machines(ranks: list, database, fit=None) -> dict:
@@ -80,12 +100,13 @@ def between_machines(ranks: list, database, fit=None) -> dict:
     machines = sorted({rank.machine for rank in ranks})
     fit = fit or (fit_by_merge() if len(machines) > 1 else None)
     seen = sightings(ranks, machines, database) if fit else {"moment": ()}
-    fitted = fit(len(machines), seen) if len(seen["moment"]) else None
+    fitted, settings = fit(len(machines), seen) if len(seen["moment"]) else (None, ())
     found = {}
     for place, machine in enumerate(machines):
         if fitted is not None and fitted[place][4] > 0:
-            offset, origin, drift, error, _ = fitted[place]
-            found[machine] = MachineClock(round(offset), round(1e9 * drift), round(error), "collectives", round(origin))
+            offset, origin, drift, error = fitted[place][:4]
+            found[machine] = MachineClock(round(offset), round(1e9 * drift), round(error), "collectives", round(origin),
+                                          _settings_of(settings, place))
         else:
             errors = [rank.clock_error_ns for rank in ranks if rank.machine == machine]
             found[machine] = MachineClock(0, 0, max(errors, default=NONE), "clock of the day")

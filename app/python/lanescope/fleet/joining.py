@@ -291,6 +291,11 @@ def _add_joined(job: Job, chosen: list, threads: int) -> None:
         for communicator, codes in spoken:
             job.communicators[communicator]["operations"] = tuple(sorted(names[code] for code in codes))
         job.clocks = clock.between_machines(job.ranks, database)
+        for machine, each in job.clocks.items():
+            if each.settings:
+                said = ", ".join(f"{setting.by_ns / 1e6:+.3f} ms" for setting in each.settings)
+                job.notes.append(f"The clock of {machine} was set meanwhile, by {said}: before and after that it is brought to the others' "
+                                 "on its own.")
     finally:
         database.close()
 

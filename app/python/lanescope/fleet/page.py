@@ -128,8 +128,9 @@ def _lateness(job: Job) -> str:
 def page(job: Job, findings: list, title: str) -> str:
     broken = "".join(f"<li>{html.escape(os.path.basename(each.source))}: {html.escape(each.sentence)}</li>" for each in job.broken[:MOST_LISTED])
     notes = "".join(f"<li>{html.escape(note)}</li>" for note in job.notes[:MOST_LISTED])
-    clocks = table(["Machine", "Ranks", "Clock", "+-"], [
-        (machine, sum(rank.machine == machine for rank in job.ranks), clock.method, seconds(clock.error_ns) if clock.error_ns >= 0 else "unknown")
+    clocks = table(["Machine", "Ranks", "Clock", "+-", "Set meanwhile"], [
+        (machine, sum(rank.machine == machine for rank in job.ranks), clock.method, seconds(clock.error_ns) if clock.error_ns >= 0 else "unknown",
+         ", ".join(("+" if each.by_ns > 0 else "-") + seconds(abs(each.by_ns)) for each in clock.settings))
         for machine, clock in list(job.clocks.items())[:MOST_LISTED]])
     return (f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
             f"<title>{html.escape(title)}</title><style>{STYLE}</style><main><h1>{html.escape(title)}</h1>"

@@ -21,6 +21,8 @@ SCHEMA = """
         gpu_uuid TEXT, pid INTEGER, ended_abnormally INTEGER, steps INTEGER, own_ns_per_step REAL, against_role REAL, trace TEXT);
     CREATE TABLE machines (machine TEXT PRIMARY KEY, ranks INTEGER, clock TEXT, clock_offset_ns INTEGER, clock_drift_ppb INTEGER,
         clock_error_ns INTEGER);
+    CREATE TABLE clock_settings (machine TEXT, after_ns INTEGER, before_ns INTEGER, by_ns INTEGER, clock_offset_ns INTEGER,
+        clock_drift_ppb INTEGER);
     CREATE TABLE steps (rank INTEGER, step INTEGER, start_ns INTEGER, wall_ns INTEGER, communication_ns INTEGER, compute_ns INTEGER,
         copies_ns INTEGER, loading_ns INTEGER, launching_ns INTEGER, against_role REAL, PRIMARY KEY (rank, step)) WITHOUT ROWID;
     CREATE TABLE communicators (communicator TEXT PRIMARY KEY, name TEXT, ranks INTEGER, here INTEGER);
@@ -75,6 +77,9 @@ def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
     database.executemany("INSERT INTO machines VALUES (?,?,?,?,?,?)", [
         (machine, sum(rank.machine == machine for rank in job.ranks), clock.method, clock.offset_ns, clock.drift_ppb, number(clock.error_ns))
         for machine, clock in job.clocks.items()])
+    database.executemany("INSERT INTO clock_settings VALUES (?,?,?,?,?,?)", [
+        (machine, each.after_ns, each.before_ns, each.by_ns, each.offset_ns, each.drift_ppb)
+        for machine, clock in job.clocks.items() for each in clock.settings])
     for rank in job.ranks:
         row = rank.row
         there = numpy.flatnonzero(numpy.isfinite(job.wall[row]))
