@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 
 #include "model/merge/commonMoments.h"
@@ -104,15 +105,21 @@ Result<AlignedClocks> alignClocks(std::span<const TracePtr> traces, const Placed
     for (size_t index = 0; index < traces.size(); ++index)
         clocked.push_back({traces[index].get(), placed.parts[index].clock, out.zeroNs[index]});
     if (method == ClockMethod::BaseTime || placed.clocks.size() < 2) return out;
-    if (!method || method == ClockMethod::Collectives)
-        if (takeFit(commonCollectives(clocked), ClockMethod::Collectives, clocked, out)) return out;
+    if (!method || method == ClockMethod::Collectives) {
+        std::vector<CommonMoment> moments = commonCollectives(clocked);
+        std::vector<CommonMoment> messages = commonMessages(clocked);
+        out.hasCollectives = !moments.empty();
+        out.hasMessages = !messages.empty();
+        std::move(messages.begin(), messages.end(), std::back_inserter(moments));
+        if (takeFit(moments, ClockMethod::Collectives, clocked, out)) return out;
+    }
     if (!method || method == ClockMethod::Steps)
         if (takeFit(commonSteps(clocked), ClockMethod::Steps, clocked, out)) return out;
     if (method)
         return fail(
             "These traces share too few {} to bring their clocks together by them: leave out "
             "--align, or ask for \"base-time\" or \"start\".",
-            *method == ClockMethod::Steps ? "steps" : "collectives");
+            *method == ClockMethod::Steps ? "steps" : "collectives and messages");
     return out;
 }
 

@@ -30,7 +30,8 @@ struct AlignedClocks {
     int64_t startUtcNs = 0;       ///< When 0 of the first clock was; 0 if unknown.
     int64_t wholeZeroNs = 0;      ///< When the whole begins, by the first clock.
     uint32_t causalMoments = 0, violations = 0;
-    bool isTimeOfDayKnown = true;  ///< Of every trace.
+    bool hasCollectives = false, hasMessages = false;  ///< Among what clocks share.
+    bool isTimeOfDayKnown = true;                      ///< Of every trace.
 };
 
 /// Finds how the clocks of the traces read by the first. Errors are those of `mergeTraces`.

@@ -47,7 +47,7 @@ std::vector<Part> partsOf(std::span<const ClockedTrace> traces) {
         for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
             const NcclFacts facts = trace.nccl.facts[row];
             const std::string_view operation = trace.strings.at(trace.nccl.operation[row]);
-            // A message has two ends only, and work that several calls share ends for all of them.
+            // Of operations that not all need the ranks end when they like.
             if (facts.operationCount == 0 || facts.isCaptured ||
                 trace.nccl.communicator[row] == 0 || !needsAll(operation) ||
                 !isTimedCall(trace, row))
@@ -97,15 +97,6 @@ struct Collected {
     bool isCalledTwice = false;  ///< By one rank: these are two, of which nobody knows which.
 };
 
-/// Every so many, so that not too many are left.
-std::vector<CommonMoment> thinned(std::vector<CommonMoment> moments) {
-    if (moments.size() <= mostMoments) return moments;
-    std::vector<CommonMoment> kept;
-    for (size_t i = 0; i < mostMoments; ++i)
-        kept.push_back(std::move(moments[i * moments.size() / mostMoments]));
-    return kept;
-}
-
 /// The number at the end of a name: 12 of "ProfilerStep#12".
 std::optional<int64_t> numberAtEnd(std::string_view name) {
     size_t begin = name.size();
@@ -118,6 +109,17 @@ std::optional<int64_t> numberAtEnd(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<CommonMoment> thinned(std::vector<CommonMoment> moments) {
+    if (moments.size() <= mostMoments) return moments;
+    std::sort(moments.begin(), moments.end(), [](const CommonMoment& a, const CommonMoment& b) {
+        return a.sightings.front().endNs < b.sightings.front().endNs;
+    });
+    std::vector<CommonMoment> kept;
+    for (size_t i = 0; i < mostMoments; ++i)
+        kept.push_back(std::move(moments[i * moments.size() / mostMoments]));
+    return kept;
+}
 
 std::vector<CommonMoment> commonCollectives(std::span<const ClockedTrace> traces) {
     std::vector<Part> parts = partsOf(traces);
@@ -145,9 +147,6 @@ std::vector<CommonMoment> commonCollectives(std::span<const ClockedTrace> traces
         }
         begin = end;
     }
-    std::sort(moments.begin(), moments.end(), [](const CommonMoment& a, const CommonMoment& b) {
-        return a.sightings.front().endNs < b.sightings.front().endNs;
-    });
     return thinned(std::move(moments));
 }
 

@@ -23,6 +23,15 @@ struct ClockedTrace {
 /// the NCCL calls.
 std::vector<CommonMoment> commonCollectives(std::span<const ClockedTrace> traces);
 
+/// The messages between processes of two clocks, as far as their work on the GPU is theirs alone:
+/// by communicator, sender and receiver, the n-th with the n-th, if both have as many of the same
+/// sizes. Only those in which one waited for the other, by how long it took: what NCCL may keep in
+/// a buffer ends at other times. Evenly chosen if they are very many. O(n log n) in the NCCL calls.
+std::vector<CommonMoment> commonMessages(std::span<const ClockedTrace> traces);
+
+/// Every so many by time, so that not more are left than tell anything new.
+std::vector<CommonMoment> thinned(std::vector<CommonMoment> moments);
+
 /// The beginnings of steps that have the same number on several clocks. O(n log n).
 std::vector<CommonMoment> commonSteps(std::span<const ClockedTrace> traces);
 

@@ -18,8 +18,10 @@ namespace lanescope {
 
 namespace {
 
-std::string_view plural(ClockMethod method) {
-    return method == ClockMethod::Steps ? "steps" : "collectives";
+std::string_view plural(ClockMethod method, const AlignedClocks& clocks) {
+    if (method == ClockMethod::Steps) return "steps";
+    if (!clocks.hasMessages) return "collectives";
+    return clocks.hasCollectives ? "collectives and messages" : "messages";
 }
 
 /// What the files of traces are called.
@@ -210,12 +212,12 @@ class Descriptions {
         std::string sentence =
             clock.isAsSet
                 ? fmt::format("The clock of {} agrees with that of {}, by {} {}: within {}.", name,
-                              reference, clock.moments, plural(clock.method),
+                              reference, clock.moments, plural(clock.method, clocks_),
                               formatDuration(clock.errorNs))
                 : fmt::format(
                       "The clock of {} was brought to that of {} by {} {}: {}{} and {:+.3f} "
                       "ppm, within {}.",
-                      name, reference, clock.moments, plural(clock.method),
+                      name, reference, clock.moments, plural(clock.method, clocks_),
                       clock.map.offsetNs < 0 ? "-" : "+",
                       formatDuration(std::abs(clock.map.offsetNs)), clock.map.driftNsPerNs * 1e6,
                       formatDuration(clock.errorNs));

@@ -17,7 +17,7 @@ namespace lanescope {
 /// By what the clocks of several traces are brought together.
 enum class ClockMethod : uint8_t {
     BaseTime,     ///< By the time of day that each file says it began at.
-    Collectives,  ///< By the collectives in which they took part together.
+    Collectives,  ///< By the collectives in which they took part together, and their messages.
     Steps,        ///< By the beginnings of steps of the same number.
     Start,        ///< By their first events.
 };
@@ -39,11 +39,11 @@ struct MergeOptions {
 /// first. Logs of NCCL Inspector become a part of the traces of their processes (`joinInspector`).
 /// How clocks were brought together, and how well that is known, its health says, and the
 /// properties of each process: `clock.method`, `clock.offsetNs`, `clock.driftPpm`, `clock.errorNs`,
-/// and for each time that it was set `clock.set`: by how many ns, after and before which time of the
-/// whole, and the offset and drift from then on, apart by spaces.
-/// Fails if the method asked for finds nothing, the files were recorded days apart, nothing is of
-/// the cut, or the whole is larger than a trace can be. False of `stop` as `TraceBuilder::finish`.
-/// The builder is finished. O(n log n).
+/// and for each time that it was set `clock.set`: by how many ns, after and before which time of
+/// the whole, and the offset and drift from then on, apart by spaces. Fails if the method asked for
+/// finds nothing, the files were recorded days apart, nothing is of the cut, or the whole is larger
+/// than a trace can be. False of `stop` as `TraceBuilder::finish`. The builder is finished. O(n log
+/// n).
 Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOptions& options = {},
                                  const std::stop_token& stop = {});
 
