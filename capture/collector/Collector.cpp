@@ -16,7 +16,6 @@
 #include "capture/collector/PerfImporter.h"
 #include "capture/collector/liveJournal.h"
 #include "capture/collector/missingRanks.h"
-#include "capture/collector/trimToWindows.h"
 #include "capture/log/logDoor.h"
 #include "capture/log/namesIn.h"
 #include "model/format/AtomicFile.h"
@@ -440,27 +439,6 @@ void Collector::writeClocksThatWereSet() {
                                    setting.byNs < 0 ? "back" : "ahead",
                                    static_cast<double>(setting.timeNs) / 1e9),
                        {}, setting.timeNs);
-}
-
-Result<void> Collector::trimToRecordedWindows() {
-    RecordedWindows windows;
-    for (const auto& [path, log] : logs_) {
-        const auto ranges = log->windows();
-        if (!ranges) continue;
-        std::vector<TimeRange>& all = windows[log->processId()];
-        all.insert(all.end(), ranges->begin(), ranges->end());
-        std::sort(all.begin(), all.end(),
-                  [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
-    }
-    const Result<int64_t> trimmed = trimToWindows(trace_->database(), windows);
-    if (!trimmed) return fail(trimmed.error());
-    if (*trimmed > 0)
-        trace_->health(Severity::Info, HealthCode::LaunchedOutsideWindows,
-                       fmt::format("{} operations of GPUs were left out: they were launched before "
-                                   "their process recorded.",
-                                   *trimmed),
-                       {}, {}, *trimmed);
-    return {};
 }
 
 Result<void> Collector::nameFile(bool overwrite) {

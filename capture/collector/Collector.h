@@ -17,6 +17,7 @@
 #include "capture/collector/RunInfo.h"
 #include "capture/collector/SamplerImporter.h"
 #include "capture/collector/TraceWriter.h"
+#include "capture/collector/trimToWindows.h"
 #include "model/format/Result.h"
 
 namespace lanescope::capture {
@@ -126,6 +127,7 @@ class Collector {
     void writeVersions();
     void writeClocksThatWereSet();
     Result<void> trimToRecordedWindows();
+    Result<void> trimThreads(RecordedWindows& windows);
     Result<void> nameFile(bool overwrite);
 
     std::filesystem::path runFolder_;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "model/format/Result.h"
+#include "model/format/Sqlite.h"
+#include "model/format/TimeRange.h"
+
+namespace lanescope::capture {
+
+/// When a process, by `globalPid`, was to be recorded: ranges on the trace's axis, sorted, which do
+/// not touch; null if all the time.
+using WindowsOfProcess = std::function<const std::vector<TimeRange>*(int64_t)>;
+
+/// Leaves of what looks and samples found of threads what lies within the windows of their process.
+/// A state goes from edge to edge at most, with its share of the times that the kernel counted.
+/// Where a window begins a switch says what the thread was then, and where it ends others end what
+/// it was. Returns how many rows were left out. Holds the switches of such processes in memory.
+Result<int64_t> trimThreadsToWindows(Database& database, const WindowsOfProcess& windowsOf);
+
+/// Sorted, and those that touch made one.
+std::vector<TimeRange> joined(std::vector<TimeRange> ranges);
+
+}  // namespace lanescope::capture
