@@ -35,6 +35,7 @@ SHAPES = ((4, 8), (8, 4), (8, 8), (3, 8))
 STEPS = (30, 60, 120)
 # From which size on a fault must be found.
 ASKED = {"slow_gpu": 0.03, "late_loader": 0.4, "slow_rail": 0.2, "slow_nvlink": 0.2, "missing_rank": 1, "wrong_order": 1}
+MOST_COSTS = 30  # jobs that are played again without their fault
 FIELDS = ("fault", "size", "seed", "steps", "program", "is_first", "is_other")
 
 
@@ -47,6 +48,15 @@ def judge(asked):
     is_first = bool(fault and found) and job.is_named(found[0])
     is_other = any(not fault or not job.is_named(each) for each in found)
     return dict(zip(FIELDS, (fault, size, seed, job.steps, job.program, int(is_first), int(is_other))))
+
+
+def cost(asked):
+    """By what share the fault makes a job longer: where all ranks stall anyhow, one that is late more often costs nothing."""
+    noise, seed, fault, size = asked
+    hosts, gpus = SHAPES[seed % len(SHAPES)]
+    with_it, without = (fleet_jobs.SimulatedJob(noise, seed, fault, each, hosts=hosts, gpus=gpus, steps=STEPS[seed % len(STEPS)]).walls.sum()
+                        for each in (size, 0.0))
+    return with_it / without - 1
 
 
 class Results:
@@ -87,10 +97,10 @@ def share(rows):
     return f"{sum(row['is_first'] for row in rows)} of {len(rows)}"
 
 
-def say(fault, size, rows, late_anyhow):
+def say(noise, fault, size, rows):
     """Prints a line of the table; False if it is not as asked.
 
-    Where all ranks wait long for batches some wait longer by chance, and of such long steps a link is a small part.
+    Where all ranks wait long for batches some wait longer by chance.
     """
     others = sum(row["is_other"] for row in rows)
     if not fault:
@@ -105,8 +115,13 @@ def say(fault, size, rows, late_anyhow):
     named = [f"{program} {no} of {no + yes}" for program, (no, yes) in sorted(missed.items(), key=lambda each: -each[1][0]) if no]
     if named and size >= ASKED[fault]:
         print(f"    not first in jobs like {', '.join(named[:6])}", flush=True)
+        for is_first, what in ((0, "those"), (1, "others")):
+            of_them = [row for row in rows if row["is_first"] == is_first][:MOST_COSTS]
+            costs = sorted(cost((noise, row["seed"], fault, size)) for row in of_them)
+            if costs:
+                print(f"    {what} take {costs[len(costs) // 2]:.2%} longer for it (the median of {len(costs)})", flush=True)
     if fault in ("late_loader", "slow_rail", "slow_nvlink"):
-        rows = [row for row in rows if row["program"] not in late_anyhow]
+        rows = [row for row in rows if row["program"] not in noise.late_anyhow]
         print(f"    of jobs whose loaders are not late in all ranks anyhow: first in {share(rows)}", flush=True)
     return size < ASKED[fault] or sum(row["is_first"] for row in rows) >= 0.99 * len(rows)
 
@@ -125,7 +140,7 @@ def measure_faults(noise, jobs, faults, results, end, workers):
                 del left[:64]
             rows = list(results.of(fault, size).values())
             if rows:
-                is_good &= say(fault, size, rows, noise.late_anyhow)
+                is_good &= say(noise, fault, size, rows)
     return is_good
 
 

@@ -15,12 +15,13 @@ import numpy
 
 from lanescope.fleet.joining import NONE, PARTS, Job
 
-LEAST_SHARE = 0.005  # of the usual step, of what a rank loses
+LEAST_SHARE = 0.005  # of the usual step, of what a rank loses; of a link, of what ranks do themselves in it
 LEAST_LINK_SHARE = 0.02  # of what moving the same bytes takes elsewhere
 FEWEST_ALIKE = 3  # of two nobody can say which is the odd one
 FEWEST_STEPS = 4
 LATE_SHARE = 0.03  # of the usual step: a rank is late in a step
 LATE_SPREADS = 6.0
+LATE_QUANTILES = (0.9, 0.95, 0.99)  # of what others are late by: from there on, if they are late by more than so many spreads anyhow
 FEWEST_LATE = 3
 LEAST_CHANCE = 1e-6  # that a rank is late so often though it is as the others; a job of many ranks asks some thousand times
 CHANCE_OF_ANY = 5e-4  # that of as many as are compared one stands out so far, if all are alike
@@ -105,13 +106,29 @@ def _worst_steps(job: Job, excess: numpy.ndarray) -> tuple:
     return int(job.steps[first]), int(job.steps[first + width - 1])
 
 
-def _is_often_late(lates: numpy.ndarray, counts: numpy.ndarray, place: int) -> bool:
+def _is_often_late(late: numpy.ndarray, counts: numpy.ndarray, place: int, least_chance: float) -> bool:
     """Whether a rank is late more often than chance has it, and than ranks differ in that anyhow: some always are."""
+    lates = late.sum(axis=1)
     own, count = int(lates[place]), int(counts[place])
     others = numpy.delete(lates, place)
     usual = (int(others.sum()) + 0.5) / max(int(counts.sum()) - count, 1)
     differ = own - float(others.mean()) >= needed(len(lates)) * float(others.std())
-    return own >= FEWEST_LATE and differ and chance_of_more(own, count, usual) < LEAST_CHANCE
+    return own >= FEWEST_LATE and differ and chance_of_more(own, count, usual) < least_chance
+
+
+def _late_steps(excess: numpy.ndarray, counts: numpy.ndarray, place: int, usual: float):
+    """In how many of its steps a rank is late, if it often is; else None. Late is what is far from what ranks differ by; where
+    all are late now and then, what few of the others' steps are."""
+    least = LATE_SHARE * usual
+    limits = [max(least, LATE_SPREADS * spread(excess))]
+    others = numpy.delete(excess, place, axis=0)
+    others = others[~numpy.isnan(others)]
+    limits += [max(least, float(limit)) for limit in numpy.quantile(others, LATE_QUANTILES)] if len(others) else []
+    for limit in limits:
+        late = excess > limit
+        if _is_often_late(late, counts, place, LEAST_CHANCE / len(limits)):
+            return int(late[place].sum())
+    return None
 
 
 def _judge_part(job: Job, rows: list, part: str) -> list:
@@ -127,8 +144,6 @@ def _judge_part(job: Job, rows: list, part: str) -> list:
     means, best = means - median(means), _best(excess)
     best = best - median(best)
     between, between_best = spread(means), spread(best)
-    late = excess > max(LATE_SHARE * usual, LATE_SPREADS * spread(excess))
-    lates = late.sum(axis=1)
     found = []
     for place, row in enumerate(rows):
         count, mean = int(counts[place]), float(means[place])
@@ -139,11 +154,11 @@ def _judge_part(job: Job, rows: list, part: str) -> list:
         # Where nearly all have none of it in their best steps a microsecond would be far out.
         if float(best[place]) >= LEAST_SHARE * usual:
             sureness = max(sureness, float(best[place]) / max(between_best, 1e-9 * usual))
-        is_often_late = _is_often_late(lates, counts, place)
-        if sureness < needed(len(rows)) and not is_often_late:
+        lates = _late_steps(excess, counts, place, usual)
+        if sureness < needed(len(rows)) and lates is None:
             continue
         found.append(Finding("rank", part, [job.ranks[row].number], mean * count, share, _worst_steps(job, excess[place]), sureness,
-                             {"late_steps": int(lates[place]), "steps": count, "is_now_and_then": bool(sureness < needed(len(rows))),
+                             {"late_steps": lates or 0, "steps": count, "is_now_and_then": bool(sureness < needed(len(rows))),
                               "role": job.ranks[row].role}))
     return found
 
@@ -269,7 +284,8 @@ def _slow_links(job: Job) -> list:
             losses.setdefault(communicator, []).append((excess * len(times), usual * len(times), sureness, operation, size, steps))
     found = []
     fewest = max(len({key for key in losses}), FEWEST_ALIKE)
-    steps_ns = job.step_ns * max(len(job.steps), 1)
+    # What ranks do in a step but wait: where all wait long for batches, that is no reason to let a link be slow.
+    steps_ns = job.busy_ns * max(len(job.steps), 1)
     for communicator, each in losses.items():
         sure = [one for one in each if one[2] >= needed(fewest)]
         lost, usual = sum(one[0] for one in sure), sum(one[1] for one in sure)

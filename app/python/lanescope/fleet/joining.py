@@ -76,6 +76,12 @@ class Job:
         return float(numpy.nanmedian(self.wall)) if self.wall.size else 0.0
 
     @property
+    def busy_ns(self) -> float:
+        """What a rank usually does itself in a step but wait for the next batch."""
+        busy = self.own - self.parts["loading"]
+        return float(numpy.nanmedian(busy)) if busy.size else 0.0
+
+    @property
     def own(self) -> numpy.ndarray:
         """What each rank did itself in each step."""
         return self.wall - self.communication
