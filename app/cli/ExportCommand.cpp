@@ -16,6 +16,7 @@
 #include "model/export/traceFile.h"
 #include "model/flame/flameSvg.h"
 #include "model/flame/makeFlame.h"
+#include "model/flame/threadFlame.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
 #include "model/requests/parseRange.h"
@@ -27,6 +28,7 @@ namespace {
 constexpr const char* folded = "folded";
 constexpr const char* flame = "flame";
 constexpr const char* flameOfNvtx = "flame-ranges";
+constexpr const char* threads = "threads";
 
 struct ExportOptions {
     std::string file;
@@ -99,11 +101,15 @@ FlameBase baseOf(const ExportOptions& options) {
 void writeFlame(const Trace& trace, const ExportOptions& options, std::optional<TimeRange> range,
                 const TextSink& sink) {
     const FlameBase base = baseOf(options);
-    const FlameTree tree = makeFlame(trace, base, range);
+    const bool isOfThreads = options.over == threads && options.format != flameOfNvtx;
+    const FlameTree tree =
+        isOfThreads ? makeThreadFlame(trace, base, range) : makeFlame(trace, base, range);
+    const std::string_view what =
+        isOfThreads ? "time of threads over their stacks" : describe(base);
     if (options.format == folded)
         writeFolded(tree, 0, sink);
     else
-        writeFlameSvg(tree, 0, fmt::format("{}: {}", trace.title, describe(base)), sink);
+        writeFlameSvg(tree, 0, fmt::format("{}: {}", trace.title, what), sink);
 }
 
 Result<void> runExport(const ExportOptions& options) {
@@ -160,8 +166,9 @@ void addExport(CLI::App& app, int& exitStatus) {
     help::takesOneOf(
         command->add_option("--over", options->over,
                             "What folded and flame lay time over: lines of Python, its functions, "
-                            "or NVTX ranges"),
-        {"lines", "functions", "ranges"})
+                            "or NVTX ranges, time on GPUs; threads: the time of each CPU thread, "
+                            "over its stacks"),
+        {"lines", "functions", "ranges", threads})
         ->capture_default_str();
     command
         ->add_option("--range", options->range,
@@ -178,6 +185,7 @@ void addExport(CLI::App& app, int& exitStatus) {
         "  lanescope export -f perfetto run.sqlite -o run.pftrace\n"
         "  lanescope export -f flame-ranges run.sqlite -o run.svg\n"
         "  lanescope export -f flame --over functions --range 850ms:1.2s run.sqlite -o run.svg\n"
+        "  lanescope export -f folded --over threads run.sqlite > threads.folded\n"
         "  lanescope export -f sqlite torch.json.gz -o run.sqlite");
     command->callback([options, &exitStatus] {
         const Result<void> result = runExport(*options);

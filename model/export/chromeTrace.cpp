@@ -8,6 +8,7 @@
 
 #include "model/export/ChromeRows.h"
 #include "model/export/jsonText.h"
+#include "model/export/threadRows.h"
 #include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {
@@ -15,6 +16,8 @@ namespace lanescope {
 namespace {
 
 constexpr size_t pieceSize = 64 * 1024;
+/// No thread has a number as high, nor has a row of `ChromeRows`.
+constexpr uint32_t firstThreadRowTid = 0x78000000;
 
 /// Writes one event after the other; stops once the sink wants no more.
 class Writer {
@@ -25,6 +28,7 @@ class Writer {
         text_ = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
         writeNames();
         writeCpu();
+        writeThreads();
         writeGpu();
         writeFlows();
         text_ += "\n]}\n";
@@ -106,6 +110,29 @@ class Writer {
             slice(kinds::Api{}, row, string(calls.name[row]),
                   fmt::format(R"("correlation":{})", calls.correlation[row]));
         for (uint32_t row = 0; row < trace_.nvtx.size() && isWanted_; ++row) writeRange(row);
+    }
+
+    /// What threads did, on rows of their own: their states, and below each its stack.
+    void writeThreads() {
+        uint32_t tid = firstThreadRowTid;
+        forEachThreadRow(trace_, [&](const ThreadRow& row) {
+            if (!isWanted_) return;
+            const Row at{rows_.rowOfThread(row.thread).pid, tid++};
+            name("thread_name", at, row.name);
+            for (const ThreadRow::Slice& slice : row.slices) {
+                if (!isWanted_) return;
+                std::string arguments;
+                if (!row.isStack)
+                    for (const auto& [what, text] : threadStateFacts(trace_, slice.event.row()))
+                        arguments += fmt::format(R"({}"{}":{})", arguments.empty() ? "" : ",", what,
+                                                 jsonString(text));
+                event(
+                    R"({{"ph":"X","cat":"{}","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
+                    row.isStack ? "stack" : kinds::CpuState::identifier, string(slice.name), at.pid,
+                    at.tid, microseconds(slice.times.startNs),
+                    microseconds(slice.times.durationNs()), arguments);
+            }
+        });
     }
 
     void writeRange(uint32_t row) {

@@ -11,6 +11,7 @@
 #include "model/export/ChromeRows.h"
 #include "model/export/PerfettoPackets.h"
 #include "model/export/jsonText.h"
+#include "model/export/threadRows.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
@@ -63,6 +64,7 @@ class Writer {
         describeGpus();
         writeRows();
         writeLoose();
+        writeThreads();
         writeCounters();
         packets_.flush();
     }
@@ -215,6 +217,31 @@ class Writer {
             packets_.end(free->second, range.endNs);
             free->first = range.endNs;
         }
+    }
+
+    /// What threads did, on tracks within theirs: their states, and below each its stack.
+    void writeThreads() {
+        forEachThreadRow(trace_, [&](const ThreadRow& row) {
+            packets_.plainTrack(++lastTrack_, threadTracks_[row.thread], row.name);
+            std::vector<int64_t> open;
+            const auto endThose = [&](int64_t untilNs) {
+                for (; !open.empty() && open.back() <= untilNs; open.pop_back())
+                    packets_.end(lastTrack_, open.back());
+            };
+            for (const ThreadRow::Slice& slice : row.slices) {
+                if (!packets_.isWanted()) return;
+                endThose(slice.times.startNs);
+                Arguments arguments(packets_);
+                if (!row.isStack)
+                    for (const auto& [what, fact] : threadStateFacts(trace_, slice.event.row()))
+                        arguments.add(what, fact);
+                packets_.begin(lastTrack_, slice.times.startNs,
+                               row.isStack ? "stack" : kinds::CpuState::identifier,
+                               text(slice.name), arguments);
+                open.push_back(slice.times.endNs);
+            }
+            endThose(INT64_MAX);
+        });
     }
 
     void writeCounters() {

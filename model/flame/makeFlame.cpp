@@ -8,64 +8,18 @@
 #include <vector>
 
 #include "model/flame/RangeTree.h"
+#include "model/flame/StackPlaces.h"
 #include "model/flame/WorkNames.h"
 #include "model/trace/kinds/workStacks.h"
-#include "model/trace/stacks.h"
 
 namespace lanescope {
 
 namespace {
 
-constexpr std::string_view noStack = "(no Python stack)";
-
 std::string threadName(const Thread& thread) {
     return thread.name.empty() ? fmt::format("[thread {}]", thread.tid)
                                : fmt::format("[{}]", thread.name);
 }
-
-/// Where each stack of a trace stands in a tree. A stack is its caller's and one frame more, so
-/// each frame is looked at once, however deep the stacks are.
-class StackPlaces {
-  public:
-    StackPlaces(const Trace& trace, FlameBase base, FlameTree& tree)
-        : trace_(trace), base_(base), tree_(tree), places_(trace.stacks.size(), noIndex) {}
-
-    uint32_t of(uint32_t stack) {
-        if (stack >= places_.size())
-            return tree_.child(0, tree_.nameNumber(noStack), {.kind = FrameKind::Unknown});
-        std::vector<uint32_t> missing;
-        uint32_t at = stack;
-        while (at != noIndex && places_[at] == noIndex) {
-            missing.push_back(at);
-            at = outerStack(trace_, at);
-        }
-        uint32_t place = at == noIndex ? 0 : places_[at];
-        for (auto frame = missing.rbegin(); frame != missing.rend(); ++frame)
-            place = places_[*frame] = within(place, *frame);
-        return place;
-    }
-
-  private:
-    uint32_t within(uint32_t outer, uint32_t frame) {
-        const std::string_view file = trace_.strings.at(trace_.stacks.file[frame]);
-        const bool isLibrary = trace_.stacks.file[frame] != 0 && isLibraryFile(file);
-        return tree_.child(
-            outer, tree_.nameNumber(nameOf(frame, file)),
-            {.kind = isLibrary ? FrameKind::LibraryFunction : FrameKind::Function, .stack = frame});
-    }
-    std::string nameOf(uint32_t frame, std::string_view file) const {
-        const std::string_view function = trace_.strings.at(trace_.stacks.function[frame]);
-        if (trace_.stacks.file[frame] == 0) return std::string(function);
-        return base_ == FlameBase::Lines
-                   ? fmt::format("{} ({})", function, placeText(trace_, frame))
-                   : fmt::format("{} ({})", function, file.substr(file.rfind('/') + 1));
-    }
-
-    const Trace& trace_;
-    FlameBase base_;
-    FlameTree& tree_;
-    std::vector<uint32_t> places_;
-};
 
 int64_t countedNs(const LaunchedWork& work, const std::optional<TimeRange>& range) {
     return (range ? work.times.intersected(*range) : work.times).durationNs();
