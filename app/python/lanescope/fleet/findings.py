@@ -21,7 +21,7 @@ FEWEST_ALIKE = 3  # of two nobody can say which is the odd one
 FEWEST_STEPS = 4
 LATE_SHARE = 0.03  # of the usual step: a rank is late in a step
 LATE_SPREADS = 6.0
-LATE_QUANTILES = (0.9, 0.95, 0.99)  # of what others are late by: from there on, if they are late by more than so many spreads anyhow
+LATE_QUANTILES = (0.9, 0.95, 0.99)  # of what others' steps are late by, where these are late by more than so many spreads, too
 FEWEST_LATE = 3
 LEAST_CHANCE = 1e-6  # that a rank is late so often though it is as the others; a job of many ranks asks some thousand times
 CHANCE_OF_ANY = 5e-4  # that of as many as are compared one stands out so far, if all are alike
@@ -118,12 +118,13 @@ def _is_often_late(late: numpy.ndarray, counts: numpy.ndarray, place: int, least
 
 def _late_steps(excess: numpy.ndarray, counts: numpy.ndarray, place: int, usual: float):
     """In how many of its steps a rank is late, if it often is; else None. Late is what is far from what ranks differ by; where
-    all are late now and then, what few of the others' steps are."""
+    all are late now and then, what is later by a share of the step than all but few of the others' steps: who is always a
+    little slower is not late for that whenever all are."""
     least = LATE_SHARE * usual
     limits = [max(least, LATE_SPREADS * spread(excess))]
     others = numpy.delete(excess, place, axis=0)
     others = others[~numpy.isnan(others)]
-    limits += [max(least, float(limit)) for limit in numpy.quantile(others, LATE_QUANTILES)] if len(others) else []
+    limits += [least + max(0.0, float(limit)) for limit in numpy.quantile(others, LATE_QUANTILES)] if len(others) else []
     for limit in limits:
         late = excess > limit
         if _is_often_late(late, counts, place, LEAST_CHANCE / len(limits)):
