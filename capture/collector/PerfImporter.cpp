@@ -36,6 +36,19 @@ int64_t together(int64_t a, int64_t b) {
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
+/// "su, sudo and 3 others".
+std::string namesOf(const std::set<std::string>& names) {
+    constexpr size_t most = 5;
+    std::string text;
+    size_t at = 0;
+    for (const std::string& name : names) {
+        if (at == most) return text + fmt::format(" and {} others", names.size() - most);
+        const bool isLast = ++at == names.size();
+        text += (text.empty() ? "" : isLast ? " and " : ", ") + (name.empty() ? "a program" : name);
+    }
+    return text;
+}
+
 /// Whether it is the function in which the interpreter runs what is written in Python: all of it
 /// up to the next call of C, from 3.11 on.
 bool isEvaluator(std::string_view function) {
@@ -52,19 +65,30 @@ class PerfImporter::FirstPass : public PerfVisitor {
 
     void visit(const PerfSample& sample) override {
         ++samplesOf[sample.place.process];
-        if (onCore_.size() < mostThreads) of(sample.place).isSampled = true;
+        if (OnCore* const thread = of(sample.place)) thread->isSampled = true;
     }
     void visit(const PerfSwitch& change) override {
-        if (onCore_.size() >= mostThreads) return;
-        OnCore& thread = of(change.place);
+        if (begun_.insert(change.place.process).second) byBegin.push_back(change.place.process);
+        OnCore* const known = of(change.place);
+        if (!known) return;
+        OnCore& thread = *known;
         const int64_t timeNs = std::max<int64_t>(change.place.timeNs, 0);
         if (!change.isIn && thread.sinceNs && timeNs > *thread.sinceNs)
             thread.ns = together(thread.ns, timeNs - *thread.sinceNs);
         thread.sinceNs.reset();
         if (change.isIn) thread.sinceNs = timeNs;
-        if (begun_.insert(change.place.process).second) byBegin.push_back(change.place.process);
     }
-    void visit(const PerfMapping& mapping) override { spaces.add(mapping); }
+    void visit(const PerfMapping& mapping) override {
+        spaces.add(mapping);
+        const auto run = executed_.find(mapping.place.process);
+        if (run != executed_.end())
+            run->second.mappedNs = std::max(run->second.mappedNs, mapping.place.timeNs);
+    }
+    void ended(const PerfPlace& place) override {
+        const auto run = executed_.find(place.process);
+        if (run != executed_.end() && place.process == place.thread)
+            run->second.endNs = std::max(run->second.endNs, place.timeNs);
+    }
     void visit(const PerfFork& fork) override {
         spaces.add(fork);
         // It is called as its parent is until it is told otherwise.
@@ -75,11 +99,18 @@ class PerfImporter::FirstPass : public PerfVisitor {
     void visit(const PerfName& name) override {
         spaces.add(name);
         // It has a core, or it could not do so.
-        if (name.isExec && onCore_.size() < mostThreads && !of(name.place).sinceNs)
-            of(name.place).sinceNs = std::max<int64_t>(name.place.timeNs, 0);
-        if (names.size() < mostThreads)
-            names.insert_or_assign(Thread(name.place.process, name.place.thread),
-                                   std::string(name.name));
+        if (OnCore* const thread = name.isExec ? of(name.place) : nullptr)
+            if (!thread->sinceNs) thread->sinceNs = std::max<int64_t>(name.place.timeNs, 0);
+        if (name.isExec && executed_.size() < mostThreads) {
+            Executed& run = executed_[name.place.process];
+            if (run.beginNs <= name.place.timeNs) {
+                run.beginNs = name.place.timeNs;
+                run.name = name.name;
+            }
+        }
+        const Thread which(name.place.process, name.place.thread);
+        if (names.size() < mostThreads || names.contains(which))
+            names.insert_or_assign(which, std::string(name.name));
     }
     void lost(uint64_t count) override { lostRecords += std::min<uint64_t>(count, UINT32_MAX); }
     void throttled() override { ++throttles; }
@@ -94,11 +125,22 @@ class PerfImporter::FirstPass : public PerfVisitor {
         return {allNs, unsampledNs};
     }
 
+    /// Programs of which the kernel told nothing from the moment on at which they were executed, as
+    /// it does of those with other rights: not even that their own file was mapped.
+    std::set<std::string> programsLost() const {
+        std::set<std::string> programs;
+        if (lostRecords > 0) return programs;
+        for (const auto& [process, run] : executed_)
+            if (run.endNs >= run.beginNs && run.mappedNs < run.beginNs) programs.insert(run.name);
+        return programs;
+    }
+
     AddressSpaces spaces;
     std::vector<uint32_t> byBegin;  ///< Processes by their first switch.
     std::unordered_map<uint32_t, int64_t> samplesOf;
     std::map<Thread, std::string> names;
     uint64_t lostRecords = 0, throttles = 0;
+    int64_t notTold = 0;  ///< Samples and switches of threads beyond `mostThreads`.
 
   private:
     struct OnCore {
@@ -106,10 +148,24 @@ class PerfImporter::FirstPass : public PerfVisitor {
         int64_t ns = 0;
         bool isSampled = false;
     };
-    OnCore& of(const PerfPlace& place) { return onCore_[Thread(place.process, place.thread)]; }
+    /// Null for one more than are told apart; those that are go on being.
+    OnCore* of(const PerfPlace& place) {
+        const Thread which(place.process, place.thread);
+        const auto known = onCore_.find(which);
+        if (known != onCore_.end()) return &known->second;
+        if (onCore_.size() < mostThreads) return &onCore_[which];
+        ++notTold;
+        return nullptr;
+    }
+
+    struct Executed {
+        int64_t beginNs = INT64_MIN, mappedNs = INT64_MIN, endNs = INT64_MIN;
+        std::string name;
+    };
 
     std::map<Thread, OnCore> onCore_;
     std::set<uint32_t> begun_;
+    std::map<uint32_t, Executed> executed_;  ///< The last program of each process.
 };
 
 class PerfImporter::SecondPass : public PerfVisitor {
@@ -336,18 +392,27 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
     const auto [coreNs, unsampledNs] = first.coreNs();
     const bool isHardlyAny = counts_.samples == 0 && coreNs < hardlyAnyNs;
     const bool isMissed = !isHardlyAny && percent(unsampledNs, coreNs) >= muchUnsampled;
-    if (isHardlyAny)
-        how +=
-            " They saw hardly any time on a core. If the program ran for longer, it has another "
-            "user's rights (set-uid, as sudo and su), where the kernel ends perf events: record "
-            "what it starts, as that user.";
+    const std::set<std::string> lost = first.programsLost();
+    if (!lost.empty())
+        how += fmt::format(
+            " Of what {} did nothing is known: {} another user's rights (set-uid, as sudo and su), "
+            "where the kernel ends perf events. Record what {} starts, as that user.",
+            namesOf(lost), lost.size() == 1 ? "it has" : "they have",
+            lost.size() == 1 ? "it" : "each");
+    else if (isHardlyAny)
+        how += " They saw hardly any time on a core.";
     if (isMissed)
         how += fmt::format(
             " {:.1f} % of the {:.3f} s that threads had a core are of threads that no sample fell "
             "into, as each had one for less than some {:.0f} ms: what they did is not known.",
             percent(unsampledNs, coreNs), static_cast<double>(coreNs) / 1e9,
             static_cast<double>(file.head().periodNs) / 1e6);
-    const bool isDoubtful = isShort || isMissed || isHardlyAny;
+    if (first.notTold > 0)
+        how += fmt::format(
+            " {} samples and switches are of threads beyond the first {}, whose time on a core is "
+            "not in these sums.",
+            first.notTold, mostThreads);
+    const bool isDoubtful = isShort || isMissed || isHardlyAny || !lost.empty();
     trace_.health(isDoubtful ? Severity::Warning : Severity::Info, HealthCode::CpuSamples, how, {},
                   {}, counts_.samples);
     counts_.lost += static_cast<int64_t>(first.lostRecords);

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <poll.h>
-
-#include <atomic>
-#include <filesystem>
+#include <chrono>
+#include <memory>
 #include <thread>
-#include <vector>
 
 #include "capture/perf/PerfEvents.h"
 #include "capture/perf/PerfLog.h"
@@ -17,25 +14,22 @@ namespace lanescope::capture {
 /// no more memory than the rings and a copy of one.
 class PerfDrain {
   public:
+    static constexpr std::chrono::milliseconds usualPatience{30'000};
+
     PerfDrain(PerfEvents events, PerfLog log);
     /// Begins. False if no thread or memory can be had; from then on it takes no more of that.
     bool start();
-    /// Takes what is left and writes the end. Waits for the disk. Once; the destructor does it,
-    /// too.
-    void end();
-    ~PerfDrain() { end(); }
+    /// Takes what is left and writes the end. Waits for the disk, but not for longer than
+    /// `patience`: false then, and the thread is left with its file, of which the end is missing.
+    /// Once; the destructor does it, too.
+    [[nodiscard]] bool end(std::chrono::milliseconds patience = usualPatience);
+    ~PerfDrain();
     PerfDrain(const PerfDrain&) = delete;
 
   private:
-    void run();
-    void drain();
+    struct Work;
 
-    PerfEvents events_;
-    PerfLog log_;
-    int wakeUp_ = -1;
-    std::atomic<bool> isOver_ = false;
-    std::vector<pollfd> waiting_;
-    std::vector<std::byte> taken_;  ///< Of one ring, whose length it has from the start.
+    std::shared_ptr<Work> work_;  ///< The thread's, too, which may be left.
     std::thread thread_;
 };
 

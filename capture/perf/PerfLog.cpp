@@ -26,6 +26,12 @@ Result<PerfLog> PerfLog::create(const std::filesystem::path& path, const PerfSet
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
         return fail("Cannot create {} for samples: {}.", path.string(), std::strerror(errno));
+    auto log = into(file, settings, maximumBytes);
+    if (!log) return fail("Cannot write {}: {}", path.string(), log.error().sentence);
+    return log;
+}
+
+Result<PerfLog> PerfLog::into(int file, const PerfSettings& settings, uint64_t maximumBytes) {
     PerfLog log(file, maximumBytes);
     PerfLogHead head{};
     std::memcpy(head.magic, perfLogMagic, sizeof(head.magic));
@@ -36,7 +42,7 @@ Result<PerfLog> PerfLog::create(const std::filesystem::path& path, const PerfSet
     head.eventOffsetNs = log::eventOffsetNs();
     head.periodNs = static_cast<int64_t>(1e9 / settings.hz);
     if (::write(file, &head, sizeof(head)) != static_cast<ssize_t>(sizeof(head)))
-        return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+        return fail("{}.", std::strerror(errno));
     log.bytes_ = sizeof(head);
     return log;
 }

@@ -54,6 +54,8 @@ class PerfLog {
     /// Creates it, for its owner's eyes only.
     static Result<PerfLog> create(const std::filesystem::path& path, const PerfSettings& settings,
                                   uint64_t maximumBytes);
+    /// Writes into a file that is open, which is then its own.
+    static Result<PerfLog> into(int file, const PerfSettings& settings, uint64_t maximumBytes);
     PerfLog(PerfLog&& other) noexcept;
     PerfLog& operator=(PerfLog&&) = delete;
     ~PerfLog();

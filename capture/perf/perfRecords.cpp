@@ -134,6 +134,7 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
             fields.take<uint32_t>();
             if (!fields.isWhole() || body.size() < placeBytes) return false;
             visitor.visit(PerfSwitch{atEnd(), false, false});
+            visitor.ended(atEnd());
             return true;
         }
         case PERF_RECORD_FORK: {

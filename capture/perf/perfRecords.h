@@ -58,6 +58,8 @@ class PerfVisitor {
     virtual void visit(const PerfMapping&) {}
     virtual void visit(const PerfName&) {}
     virtual void visit(const PerfFork&) {}
+    /// The kernel tells no more of the thread, mostly since it ended.
+    virtual void ended(const PerfPlace&) {}
     /// So many records had no room in the buffer, which was not emptied as fast.
     virtual void lost(uint64_t) {}
     /// The kernel took a pause with samples, since they took it too long.

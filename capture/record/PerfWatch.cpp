@@ -52,8 +52,14 @@ void PerfWatch::start(Collector& collector) {
                    "to be had for it.");
 }
 
-void PerfWatch::end() {
-    if (drain_) drain_->end();
+void PerfWatch::end(Collector& collector) {
+    if (!drain_ || drain_->end()) return;
+    collector.note(
+        HealthCode::SamplerAbsent,
+        fmt::format(
+            "The last samples and switches of threads are missing: the disk did not take "
+            "them within {} s.",
+            std::chrono::duration_cast<std::chrono::seconds>(PerfDrain::usualPatience).count()));
 }
 
 }  // namespace lanescope::capture

@@ -26,7 +26,7 @@ class PerfWatch {
     /// Begins to write, on a thread. Once the program runs.
     void start(Collector& collector);
     /// Takes what is left. Before the trace is finished.
-    void end();
+    void end(Collector& collector);
 
   private:
     std::unique_ptr<PerfDrain> drain_;

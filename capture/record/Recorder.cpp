@@ -165,7 +165,7 @@ Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
     if (!lastEnded) return fail(lastEnded.error());
     samplers.end(collector);
     threads.end();
-    perf.end();
+    perf.end(collector);
     Result<CollectedRun> run = collector.finish(program, options.overwrite, options.closing);
     if (run)
         run->closingNs =

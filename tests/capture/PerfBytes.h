@@ -65,6 +65,10 @@ class PerfBytes {
         begin(PERF_RECORD_FORK, 0).put(process).put(parent).put(process).put(parent);
         return put(timeNs).place(parent, parent, timeNs).end();
     }
+    PerfBytes& exit(uint32_t process, uint32_t thread, int64_t timeNs) {
+        begin(PERF_RECORD_EXIT, 0).put(process).put(uint32_t{1}).put(thread).put(uint32_t{1});
+        return put(timeNs).place(process, thread, timeNs).end();
+    }
     PerfBytes& lost(uint64_t count) {
         return begin(PERF_RECORD_LOST, 0).put(uint64_t{1}).put(count).place(1, 1, 1).end();
     }

@@ -2,7 +2,9 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <QDir>
 #include <QJsonDocument>
@@ -105,6 +107,15 @@ std::string sentenceOf(const Trace& trace) {
     for (const HealthNote& note : trace.health)
         if (note.code == HealthCode::CpuSamples) return note.sentence;
     return {};
+}
+
+/// All that a trace which is being made says of its health.
+std::string healthOf(TraceWriter& trace) {
+    auto rows = trace.database().prepare("SELECT sentence FROM LANESCOPE_HEALTH");
+    if (!rows) return rows.error().sentence;
+    std::string said;
+    while (rows->step().value_or(false)) said += rows->text(0);
+    return said;
 }
 
 /// "99.7" of "...; 99.7 % of the stacks reach ...".
@@ -251,10 +262,7 @@ class TestCpuSamples : public QObject {
         const auto counts = importer.import(path, 0, false);
         QVERIFY(counts);
         QCOMPARE(counts->switches, int64_t{1000});  // of the first 500
-        auto rows = (*writer)->database().prepare("SELECT sentence FROM LANESCOPE_HEALTH");
-        QVERIFY2(rows, rows ? "" : rows.error().sentence.c_str());
-        std::string said;
-        while (*rows->step()) said += rows->text(0);
+        const std::string said = healthOf(**writer);
         QVERIFY2(said.find("100.0 % of the 0.042 s that threads had a core are of threads that no "
                            "sample fell into") != std::string::npos,
                  said.c_str());
@@ -262,6 +270,84 @@ class TestCpuSamples : public QObject {
             said.find("100 processes that no sample fell into are left out") != std::string::npos,
             said.c_str());
         QVERIFY(said.find("of the stacks reach") == std::string::npos);
+    }
+
+    void manyThreadsAreToldOfAsFarAsTheyAreKnown() {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("box.-.9.perf").toStdString();
+        constexpr uint32_t threads = 200'001;
+        constexpr int64_t base = 1'000'000'000;
+        PerfBytes made;
+        for (uint32_t thread = 1; thread <= threads; ++thread)
+            made.change(7, thread, base + thread * 10, true)
+                .change(7, thread, base + thread * 10 + 5, false);
+        // The first is known, and goes on being.
+        made.change(7, 1, base * 2, true).change(7, 1, base * 3, false);
+        {
+            auto log = PerfLog::create(path, {}, 1 << 26);
+            QVERIFY(log);
+            log->add(0, made.all);
+            log->end(1'000'000'000, 1'000'000);
+        }
+        auto writer = TraceWriter::create(folder.filePath("t.sqlite").toStdString());
+        QVERIFY(writer);
+        PerfImporter importer(**writer, log::eventOffsetNs());
+        const auto counts = importer.import(path, 0, false);
+        QVERIFY(counts);
+        QCOMPARE(counts->switches, int64_t{threads} * 2 + 2);
+        const std::string said = healthOf(**writer);
+        QVERIFY2(said.find("100.0 % of the 1.001 s that threads had a core") != said.npos,
+                 said.c_str());
+        QVERIFY2(said.find(" 2 samples and switches are of threads beyond the first 200000") !=
+                     said.npos,
+                 said.c_str());
+    }
+
+    /// Of a program with other rights the kernel tells nothing from the moment on it is executed.
+    void programsWithOtherRightsAreNamed() {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("box.-.9.perf").toStdString();
+        constexpr int64_t base = 1'000'000'000, us = 1'000;
+        PerfBytes made;
+        for (const uint32_t process : {8u, 9u}) {
+            made.change(process, process, base, true);
+            made.name(process, process, base + us, process == 8 ? "sudo" : "true", true);
+            if (process == 9) made.mapping(9, base + 2 * us, 0x1000, 0x1000, 0, "/bin/true");
+            made.exit(process, process, base + 9 * us);
+        }
+        {
+            auto log = PerfLog::create(path, {}, 1 << 20);
+            QVERIFY(log);
+            log->add(0, made.all);
+            log->end(1'000'000'000, 1'000'000);
+        }
+        auto writer = TraceWriter::create(folder.filePath("t.sqlite").toStdString());
+        QVERIFY(writer);
+        PerfImporter importer(**writer, log::eventOffsetNs());
+        QVERIFY(importer.import(path, 0, false));
+        const std::string said = healthOf(**writer);
+        QVERIFY2(said.find("Of what sudo did nothing is known: it has another user's rights") !=
+                     said.npos,
+                 said.c_str());
+    }
+
+    /// A real one, among others of the same shell.
+    void aSetUidProgramIsNamed() {
+        if (isSanitized) QSKIP("The kernel is the same.");
+        if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
+        if (::geteuid() != 0) QSKIP("A program of another user can only be made by root.");
+        const QTemporaryDir folder;
+        constexpr uid_t other = 65534;
+        const QString program = folder.filePath(QStringLiteral("other"));
+        QVERIFY(QFile::copy(QStandardPaths::findExecutable(QStringLiteral("sleep")), program));
+        const std::string path = program.toStdString();
+        QVERIFY(::chmod(folder.path().toStdString().c_str(), 0755) == 0);
+        QVERIFY(::chown(path.c_str(), other, other) == 0 && ::chmod(path.c_str(), 04755) == 0);
+        const Recorded made =
+            recorded({"sh", "-c", program + " 0.1; sleep 0.1"}, {"--cpu-samples", "perf"});
+        QVERIFY2(made.trace, made.errors.constData());
+        const std::string how = sentenceOf(*made.trace);
+        QVERIFY2(how.find("Of what other did nothing is known") != how.npos, how.c_str());
     }
 
     void functionsHaveTheirShares() {
