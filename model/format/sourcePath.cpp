@@ -37,7 +37,8 @@ bool isLibraryFile(std::string_view file) {
 std::string shortSourcePath(std::string_view path, const SourceFolders& folders) {
     std::string_view given = path;
     while (given.starts_with("./") && isPlain(given.substr(2))) given.remove_prefix(2);
-    std::string brief(given);
+    // A folder that is called so is no home.
+    std::string brief = given.starts_with('~') ? "./" + std::string(given) : std::string(given);
     if (const std::string_view rest = below(given, folders.working); isPlain(rest))
         brief = rest;
     else if (const std::string_view inHome = below(given, folders.home); isPlain(inHome))

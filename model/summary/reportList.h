@@ -45,6 +45,7 @@ extern const Report nvtxStartEndSummaryReport;
 extern const Report nvtxSummaryReport;
 extern const Report threadStatesReport;
 extern const Report cpuFunctionsReport;
+extern const Report cpuFunctionsByThreadReport;
 extern const Report unifiedMemorySummaryReport;
 extern const Report unifiedMemoryTotalsReport;
 

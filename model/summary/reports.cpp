@@ -35,6 +35,7 @@ constexpr std::array reports{
     &launchesByLineReport,
     &threadStatesReport,
     &cpuFunctionsReport,
+    &cpuFunctionsByThreadReport,
     &memcpyBandwidthBySizeReport,
     &memcpyBandwidthByDeviceReport,
     &memcpyBandwidthByRangeReport,

@@ -122,6 +122,36 @@ class tst_PythonLines : public QObject {
         QCOMPARE(std::get<double>(table->rows[1][1]), 100.0);
     }
 
+    void samplesOfEachThreadAreSummedUpApart() {
+        SimulatedTrace made;
+        const uint32_t first = made.addThread(0, 4242, "main"),
+                       second = made.addThread(0, 4243, "load");
+        const auto function = [&](const char* name) {
+            return made.stack(noIndex, made.intern(name), made.intern("libwork.so"), 0);
+        };
+        const uint32_t add = function("add"), read = function("read");
+        for (int64_t sample = 0; sample < 10; ++sample) {
+            kinds::CpuState::Row row;
+            row.startNs = sample * 10;
+            row.endNs = row.startNs + 10;
+            row.thread = sample < 6 ? first : second;
+            row.state = ThreadState::Running;
+            row.source = StateSource::Samples;
+            row.stack = sample < 7 ? add : read;
+            made.add<kinds::CpuState>(row);
+        }
+        const auto table = makeReport(*made.finish(), "cpu_functions_by_thread");
+        QVERIFY(table);
+        std::vector<std::string> said;
+        for (const auto& row : table->rows)
+            said.push_back(std::to_string(std::get<int64_t>(row[2])) + " " +
+                           std::get<std::string>(row[5]) + " " + std::get<std::string>(row[6]));
+        QCOMPARE(said, (std::vector<std::string>{"6 4242 (main) add", "3 4243 (load) read",
+                                                 "1 4243 (load) add"}));
+        QCOMPARE(std::get<double>(table->rows[0][0]), 100.0);
+        QCOMPARE(std::get<double>(table->rows[1][0]), 75.0);
+    }
+
     void tellsOwnFilesFromLibraries() {
         QVERIFY(!isLibraryFile("/home/ada/train.py"));
         QVERIFY(!isLibraryFile("train.py"));
@@ -160,6 +190,13 @@ class tst_PythonLines : public QObject {
         QCOMPARE(shortSourcePath("train.py", folders), std::string("train.py"));
         QCOMPARE(shortSourcePath("./train.py", folders), std::string("train.py"));
         QCOMPARE(fullSourcePath("train.py", folders), std::string("/home/ada/project/train.py"));
+        // A folder called "~", which a program may name as it likes, is nobody's home.
+        for (const char* const odd : {"~/odd.py", "~root/odd.py", "~"}) {
+            const std::string brief = shortSourcePath(odd, folders);
+            QCOMPARE(brief, std::string("./") + odd);
+            QCOMPARE(shortSourcePath(brief, folders), brief);
+            QCOMPARE(fullSourcePath(brief, folders), "/home/ada/project/" + brief);
+        }
         // What is of a package stays known as such.
         const SourceFolders within{"/opt/venv/lib/python3.12/site-packages", "/"};
         const std::string package = "/opt/venv/lib/python3.12/site-packages/lightning/loop.py";
