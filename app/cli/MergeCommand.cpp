@@ -32,10 +32,13 @@ Result<std::vector<HealthNote>> runMerge(const MergeCommandOptions& options) {
                       });
 }
 
-/// How the clocks were brought together is said where nothing is wrong, too.
+/// How the clocks were brought together, and how steps count, is said where nothing is wrong, too.
 void sayNotes(const std::vector<HealthNote>& notes) {
     for (const HealthNote& note : notes) {
-        if (note.code == HealthCode::ClocksAligned)
+        const bool isOfClocks = note.code == HealthCode::ClocksAligned ||
+                                note.code == HealthCode::ClockSet ||
+                                note.code == HealthCode::Windows;
+        if (isOfClocks && note.severity == Severity::Info)
             say(printable(note.sentence));
         else if (note.severity != Severity::Info)
             reportWarning(printable(note.sentence));

@@ -5,13 +5,14 @@
 #include <QFileDialog>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <limits>
+#include <memory>
 #include <utility>
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/OfferBar.h"
 #include "views/fleet/FleetMap.h"
 #include "views/fleet/FleetView.h"
+#include "views/jobs/LatestJob.h"
 #include "views/jobs/PageArea.h"
 #include "views/text/toQString.h"
 
@@ -24,7 +25,8 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
       report_(std::move(report)),
       view_(new FleetView(this)),
       offer_(new OfferBar(this)),
-      openTelling_(new QAction(tr("Open the most &telling ranks"), this)) {
+      openTelling_(new QAction(tr("Open the most &telling ranks"), this)),
+      job_(new LatestJob(this)) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -43,6 +45,7 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
     connect(openTelling_, &QAction::triggered, view_, &FleetView::openTellingPart);
     connect(view_, &FleetView::openWanted, this, &FleetPage::open);
     connect(offer_, &OfferBar::accepted, this, &FleetPage::chooseFolder);
+    connect(offer_, &OfferBar::otherAccepted, this, &FleetPage::readThere);
 }
 
 void FleetPage::setFolderChooser(std::function<std::filesystem::path()> chooser) {
@@ -58,17 +61,41 @@ void FleetPage::open(const std::vector<size_t>& rows, const std::optional<StepRa
                 .arg(rows.size())
                 .arg(mostRanks),
             {});
-    const auto files = fleet::tracesOf(*report_, rows, folder_);
-    if (!files) return offer_->offer(toQString(files.error().sentence), tr("Choose folder…"));
     offer_->hide();
-    TraceCut cut;
-    for (const size_t row : rows) {
-        const int64_t rank = report_->ranks[row].rank;
-        if (rank <= std::numeric_limits<int>::max()) cut.ranks.push_back(static_cast<int>(rank));
+    job_->start([this, report = report_, rows, folder = folder_]() -> LatestJob::Publish {
+        auto files = std::make_shared<const Result<std::vector<std::filesystem::path>>>(
+            fleet::tracesOf(*report, rows, folder));
+        // Published only while the job lives, which is this page's.
+        return [this, files] { openFound(*files); };
+    });
+}
+
+void FleetPage::openFound(const Result<std::vector<std::filesystem::path>>& files) {
+    if (!files) {
+        const auto elsewhere = fleet::folderElsewhere(*report_);
+        if (folder_.empty() && elsewhere)
+            return offer_->offer(
+                tr("%1 It says that they lie in %2, which is not below its own folder.")
+                    .arg(toQString(files.error().sentence), toQString(elsewhere->string())),
+                tr("Choose folder…"), tr("Read them there"));
+        return offer_->offer(toQString(files.error().sentence), tr("Choose folder…"));
     }
+    TraceCut cut;
+    for (const size_t row : rows_) cut.ranks.push_back(static_cast<int>(report_->ranks[row].rank));
     std::sort(cut.ranks.begin(), cut.ranks.end());
-    cut.steps = steps;
+    cut.steps = steps_;
     emit openWanted(*files, cut);
+}
+
+void FleetPage::readThere() {
+    const auto elsewhere = fleet::folderElsewhere(*report_);
+    if (!elsewhere) return;
+    folder_ = *elsewhere;
+    open(std::vector(rows_), steps_);
+}
+
+bool FleetPage::isBusy() const {
+    return job_->isRunning();
 }
 
 void FleetPage::chooseFolder() {

@@ -14,14 +14,16 @@ class QAction;
 
 namespace lanescope::views {
 class FleetView;
-}
+class LatestJob;
+}  // namespace lanescope::views
 
 namespace lanescope::viewer {
 
 class OfferBar;
 
 /// A report of many ranks, as a document of the window. What is marked in it is opened as one
-/// trace; nothing that the report names is looked at before the user asks for that.
+/// trace; nothing that the report names is looked at before the user asks for that, and no folder
+/// but its own and those below before he says so.
 class FleetPage : public DocumentPage {
     Q_OBJECT
   public:
@@ -36,7 +38,7 @@ class FleetPage : public DocumentPage {
     QString title() const override;
     QList<QAction*> commands() const override;
     void setTheme(const views::Theme& theme) override;
-    bool isBusy() const override { return false; }
+    bool isBusy() const override;
     void restoreLayout(const AppSettings& settings) override;
     void storeLayout(AppSettings& settings) const override;
 
@@ -50,6 +52,8 @@ class FleetPage : public DocumentPage {
 
   private:
     void open(const std::vector<size_t>& rows, const std::optional<StepRange>& steps);
+    void openFound(const Result<std::vector<std::filesystem::path>>& files);
+    void readThere();
     void chooseFolder();
 
     fleet::FleetReportPtr report_;
@@ -57,6 +61,7 @@ class FleetPage : public DocumentPage {
     OfferBar* offer_;
     QAction* openTelling_;
     std::function<std::filesystem::path()> chooser_;
+    views::LatestJob* job_;         ///< Looks for the traces.
     std::filesystem::path folder_;  ///< That the user chose.
     std::vector<size_t> rows_;      ///< What was to be opened last.
     std::optional<StepRange> steps_;

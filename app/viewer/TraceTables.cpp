@@ -8,6 +8,7 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/askForFlame.h"
 #include "model/summary/reports.h"
+#include "model/trace/hasWorkOfGpu.h"
 #include "model/trace/notesOf.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/details/HealthPanel.h"
@@ -26,10 +27,6 @@ using namespace views;
 
 namespace {
 
-bool hasWorkOfGpu(const Trace& trace) {
-    return trace.kernels.size() > 0 || trace.memcpys.size() > 0 || trace.memsets.size() > 0;
-}
-
 /// In the order of the tabs; bandwidth and topology come after the first.
 std::vector<const Report*> reportsOfTabs() {
     std::vector<const Report*> reports;
@@ -38,19 +35,6 @@ std::vector<const Report*> reportsOfTabs() {
     std::sort(reports.begin(), reports.end(),
               [](const Report* a, const Report* b) { return a->tab.place < b->tab.place; });
     return reports;
-}
-
-/// Whether the report of a tab can have rows. Constant.
-bool mayHaveRows(const Trace& trace, std::string_view report) {
-    const bool hasKernels = trace.kernels.size() > 0, hasRanges = trace.nvtx.size() > 0;
-    if (report == "cuda_gpu_kern_sum") return hasKernels;
-    if (report == "nvtx_sum:family") return hasRanges;
-    if (report == "nvtx_gpu_proj_sum") return hasRanges && hasWorkOfGpu(trace);
-    if (report == "cuda_api_sum") return trace.apiCalls.size() > 0;
-    if (report == "nccl_sum") return trace.nccl.size() > 0;
-    if (report == "gpu_time_tree") return hasWorkOfGpu(trace);
-    if (report == "thread_states") return trace.cpuStates.size() > 0;
-    return true;
 }
 
 }  // namespace
@@ -107,7 +91,8 @@ void TraceTables::hideEmpty() {
     const auto show = [this](QWidget* tab, bool isVisible) {
         setTabVisible(indexOf(tab), isVisible || tab == currentWidget());
     };
-    for (const auto& [report, tab] : reports_) show(tab, mayHaveRows(*trace_, report->info.name));
+    for (const auto& [report, tab] : reports_)
+        show(tab, !report->tab.mayHaveRows || report->tab.mayHaveRows(*trace_));
     show(bandwidth_, trace_->memcpys.size() > 0 || trace_->migrations.size() > 0 ||
                          std::ranges::any_of(trace_->counters, [](const CounterSeries& each) {
                              return each.gpu != noIndex;

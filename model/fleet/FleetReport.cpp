@@ -5,14 +5,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <system_error>
 #include <tuple>
 
 #include "model/values/formatValue.h"
 
 namespace lanescope::fleet {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -35,28 +32,6 @@ std::vector<float> sampleOf(const FleetReport& report, Measure measure, bool isS
 
 float quantile(const std::vector<float>& sorted, double share) {
     return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
-}
-
-/// Whether a name leads to a file of a folder or below it, and nowhere else.
-bool isBelow(const fs::path& name) {
-    if (name.empty() || name.is_absolute()) return false;
-    return std::none_of(name.begin(), name.end(),
-                        [](const fs::path& part) { return part == ".." || part.empty(); });
-}
-
-std::optional<fs::path> existing(const fs::path& path) {
-    std::error_code error;
-    return fs::is_regular_file(path, error) ? std::optional(path) : std::nullopt;
-}
-
-/// Also packed, and without the folders that were there where it was recorded.
-std::optional<fs::path> findTrace(const fs::path& folder, const fs::path& name) {
-    if (folder.empty()) return std::nullopt;
-    for (const fs::path& each : {folder / name, folder / name.filename()}) {
-        if (auto found = existing(each)) return found;
-        if (auto found = existing(each.string() + ".gz")) return found;
-    }
-    return std::nullopt;
 }
 
 }  // namespace
@@ -198,31 +173,6 @@ std::optional<TellingPart> tellingPart(const FleetReport& report) {
                         [&](int64_t rank) { return report.rowOf(rank).has_value(); }))
             return part;
     return std::nullopt;
-}
-
-Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vector<size_t>& rows,
-                                       const fs::path& chosen) {
-    std::vector<fs::path> files;
-    for (const size_t row : rows) {
-        const ReportRank& rank = report.ranks[row];
-        const fs::path name = rank.trace;
-        if (!isBelow(name))
-            return fail("{} names no trace of rank {} that lies in its folder or below.",
-                        report.path.filename().string(), rank.rank);
-        std::vector<fs::path> folders{chosen};
-        if (chosen.empty()) folders = {fs::absolute(report.path).parent_path(), report.folder};
-        std::optional<fs::path> found;
-        for (const fs::path& folder : folders)
-            if (!found) found = findTrace(folder, name);
-        if (!found)
-            return fail(
-                "{}, the trace of rank {}, is not in {}: choose the folder that the traces lie in, "
-                "or cut it out where they lie.",
-                rank.trace, rank.rank,
-                folders.back().empty() ? folders.front().string() : folders.back().string());
-        if (std::find(files.begin(), files.end(), *found) == files.end()) files.push_back(*found);
-    }
-    return files;
 }
 
 }  // namespace lanescope::fleet

@@ -30,13 +30,15 @@ std::string name(Measure measure);
 
 /// A rank of a job, as a report of `lanescope fleet` has it.
 struct ReportRank {
-    int64_t rank = 0;
+    int64_t rank = 0;  ///< As large as an `int` at most.
     std::string machine, role, gpuName;
     std::string trace;  ///< Name of its trace, in the folder of the report or below; may be empty.
     std::optional<int64_t> localRank, gpu;
     bool endedAbnormally = false;
+    /// Of its process, and when its trace began, since 1970: by these it is told from other runs.
+    std::optional<int64_t> pid, traceStartUtcNs;
     /// How much longer it took itself in all steps than the median rank of its role, of what each
-    /// takes more than the median of its role in each step.
+    /// takes more than the median of its role in each step; as the report says.
     double lostNs = 0;
 };
 
@@ -119,9 +121,14 @@ std::optional<TellingPart> tellingPart(const FleetReport& report);
 inline constexpr size_t mostShown = 8;
 inline constexpr int64_t mostShownSteps = 8;
 
+/// Where the report says that the traces lie, if that is neither the report's own folder nor below
+/// it: who opened it did not mean that one, and is asked. Looks at no file.
+std::optional<std::filesystem::path> folderElsewhere(const FleetReport& report);
+
 /// The trace files of these rows, each once: in `chosen` if it is not empty, else beside the
-/// report, else where it says. A report may name files of its folder alone. Fails with the first
-/// that is not there. Looks at names of files only.
+/// report, else where it says, if that is below it. A report may name files of its folder alone.
+/// Fails with the first that is not there, and with the first that says to be of another run than
+/// the report is. Reads what traces say of themselves; any thread.
 Result<std::vector<std::filesystem::path>> tracesOf(const FleetReport& report,
                                                     const std::vector<size_t>& rows,
                                                     const std::filesystem::path& chosen = {});

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
-#include <map>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -26,7 +25,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t applicationId = 0x4c4e5346;  // "LNSF"
 constexpr size_t mostRanks = 1 << 17, mostSteps = 1 << 20, mostLines = 1000, mostText = 4096;
 constexpr size_t mostNumbers = 1 << 22;  // of ranks in all findings
 constexpr int64_t rowsBetweenLooks = 1 << 16;
@@ -47,20 +45,14 @@ bool isPlainCommand(std::string_view command) {
     return !isQuoted && command.starts_with("lanescope ");
 }
 
-std::string textOf(const Statement& row, int column) {
-    const CellView cell = row.cell(column);
-    if (cell.type != CellType::Text) return {};
-    return printable(cell.text.substr(0, mostText));
-}
-
 std::optional<int64_t> integerOf(const Statement& row, int column) {
     const CellView cell = row.cell(column);
     if (cell.type != CellType::Integer) return std::nullopt;
     return cell.bits;
 }
 
-/// "16,17,3": those that are numbers, at most so many.
-std::vector<int64_t> numbersOf(std::string_view text, size_t most) {
+/// "16,17,3": those that are numbers, at most so many; takes from `text` what it read.
+std::vector<int64_t> numbersOf(std::string_view& text, size_t most) {
     std::vector<int64_t> numbers;
     while (!text.empty() && numbers.size() < most) {
         const size_t comma = std::min(text.find(','), text.size());
@@ -90,6 +82,10 @@ class ReportReader {
             if (Result<void> done = (this->*step)(); !done) return fail(done.error());
         if (const auto trouble = database_.trouble()) return fail(*trouble);
         sum();
+        if (shortened_ > 0)
+            report_->notes.push_back(fmt::format(
+                "{} lists or texts of {} are longer than is read, and their ends are left out.",
+                formatCount(static_cast<int64_t>(shortened_)), report_->path.filename().string()));
         if (skipped_ > 0)
             report_->notes.push_back(fmt::format("{} values of {} cannot be and are left out.",
                                                  formatCount(static_cast<int64_t>(skipped_)),
@@ -101,7 +97,7 @@ class ReportReader {
     std::string shown() const { return report_->path.string(); }
 
     Result<void> check() {
-        if (database_.pragma("application_id") != applicationId)
+        if (database_.pragma("application_id") != int64_t{fleetReportId})
             return fail("{} is no report of lanescope fleet.", shown());
         if (database_.hasTable("roles") && !database_.hasTable("steps"))
             return fail(
@@ -125,6 +121,22 @@ class ReportReader {
         return {};
     }
 
+    std::string textOf(const Statement& row, int column) {
+        const CellView cell = row.cell(column);
+        if (cell.type != CellType::Text) return {};
+        shortened_ += cell.text.size() > mostText ? 1 : 0;
+        return printable(cell.text.substr(0, mostText));
+    }
+
+    /// Whether another row may be taken of a list that has so many by now; the rest is counted as
+    /// one that is shortened.
+    template <class List>
+    bool hasRoom(const List& list, size_t most) {
+        if (list.size() < most) return true;
+        ++shortened_;
+        return false;
+    }
+
     /// Gives each row of a fixed query to `take`, until that says that it is enough.
     template <class Take>
     Result<void> forEachRow(std::string_view sql, std::string_view what, double from, double to,
@@ -143,16 +155,25 @@ class ReportReader {
         }
     }
 
+    /// Of a table as reports of before have it.
+    const char* columnOrNone(const char* table, const char* column) const {
+        return database_.hasColumn(table, column) ? column : "NULL";
+    }
+
     Result<void> readRanks() {
         std::set<int64_t> seen;
         return forEachRow(
-            "SELECT rank, machine, role, gpu_name, trace, local_rank, gpu, ended_abnormally "
-            "FROM ranks",
+            fmt::format(
+                "SELECT rank, machine, role, gpu_name, trace, local_rank, gpu, ended_abnormally, "
+                "pid, {}, {} FROM ranks",
+                columnOrNone("ranks", "lost_ns"), columnOrNone("ranks", "trace_start_utc_ns")),
             "ranks", 0, 0.02, [&](const Statement& row) {
+                if (!hasRoom(seen, mostRanks)) return false;
                 const auto number = integerOf(row, 0);
-                if (!number || *number < 0 || !seen.insert(*number).second) {
+                if (!number || *number < 0 || *number > std::numeric_limits<int>::max() ||
+                    !seen.insert(*number).second) {
                     ++skipped_;
-                    return seen.size() < mostRanks;
+                    return true;
                 }
                 ReportRank& rank = report_->ranks.emplace_back();
                 rank.rank = *number;
@@ -163,7 +184,11 @@ class ReportReader {
                 rank.localRank = integerOf(row, 5);
                 rank.gpu = integerOf(row, 6);
                 rank.endedAbnormally = integerOf(row, 7).value_or(0) != 0;
-                return seen.size() < mostRanks;
+                rank.pid = integerOf(row, 8);
+                rank.lostNs = static_cast<double>(
+                    std::clamp(integerOf(row, 9).value_or(0), -greatestTimeNs, greatestTimeNs));
+                rank.traceStartUtcNs = integerOf(row, 10);
+                return true;
             });
     }
 
@@ -239,20 +264,20 @@ class ReportReader {
     }
 
     std::vector<int64_t> ranksOf(const Statement& row, int column) {
-        std::vector<int64_t> ranks = numbersOf(row.text(column), std::min(mostRanks, numbersLeft_));
+        std::string_view text = row.text(column);
+        std::vector<int64_t> ranks = numbersOf(text, std::min(mostRanks, numbersLeft_));
+        shortened_ += text.empty() ? 0 : 1;
         numbersLeft_ -= ranks.size();
         return ranks;
     }
 
     Result<void> readFindings() {
-        // Reports of before have no ranks to be shown beside each other.
-        const bool hasShown = database_.hasColumn("findings", "shown_ranks");
         return forEachRow(
-            hasShown ? "SELECT kind, what, ranks, first_step, last_step, lost_ns, sentence, "
-                       "command, shown_ranks FROM findings ORDER BY place"
-                     : "SELECT kind, what, ranks, first_step, last_step, lost_ns, sentence, "
-                       "command, NULL FROM findings ORDER BY place",
+            fmt::format("SELECT kind, what, ranks, first_step, last_step, lost_ns, sentence, "
+                        "command, {} FROM findings ORDER BY place",
+                        columnOrNone("findings", "shown_ranks")),
             "findings", 0.98, 0.99, [&](const Statement& row) {
+                if (!hasRoom(report_->findings, mostLines)) return false;
                 ReportFinding& made = report_->findings.emplace_back();
                 made.kind = textOf(row, 0);
                 made.what = textOf(row, 1);
@@ -265,14 +290,15 @@ class ReportReader {
                 if (std::string command = textOf(row, 7); isPlainCommand(command))
                     made.command = std::move(command);
                 made.shownRanks = ranksOf(row, 8);
-                return report_->findings.size() < mostLines;
+                return true;
             });
     }
 
     Result<void> readNotes() {
         const auto take = [&](const Statement& row) {
+            if (!hasRoom(report_->notes, mostLines)) return false;
             report_->notes.push_back(textOf(row, 0));
-            return report_->notes.size() < mostLines;
+            return true;
         };
         if (database_.hasTable("notes"))
             if (auto done = forEachRow("SELECT sentence FROM notes", "notes", 0.99, 1, take); !done)
@@ -289,23 +315,7 @@ class ReportReader {
     }
 
     void sum() {
-        const size_t columns = report_->steps.size();
         std::vector<float> walls;
-        for (size_t row = 0; row < report_->ranks.size(); ++row)
-            for (size_t column = 0; column < columns; ++column) {
-                const float late = report_->lateNs(row, column);
-                if (!std::isnan(late)) report_->ranks[row].lostNs += late;
-            }
-        std::map<std::string_view, std::vector<double>> ofRole;
-        for (const ReportRank& rank : report_->ranks) ofRole[rank.role].push_back(rank.lostNs);
-        for (auto& [role, lost] : ofRole)
-            std::nth_element(lost.begin(),
-                             lost.begin() + static_cast<std::ptrdiff_t>(lost.size() / 2),
-                             lost.end());
-        for (ReportRank& rank : report_->ranks) {
-            const std::vector<double>& lost = ofRole[rank.role];
-            rank.lostNs -= lost[lost.size() / 2];
-        }
         for (const float wall : report_->wall_)
             if (!std::isnan(wall)) walls.push_back(wall);
         if (walls.empty()) return;
@@ -318,7 +328,7 @@ class ReportReader {
     const LoadProgress& progress_;
     std::shared_ptr<FleetReport> report_ = std::make_shared<FleetReport>();
     int64_t expected_ = 0;  ///< Rows of the table of steps.
-    uint64_t skipped_ = 0;
+    uint64_t skipped_ = 0, shortened_ = 0;
     size_t numbersLeft_ = mostNumbers;
 };
 
@@ -328,10 +338,7 @@ bool isFleetReport(const fs::path& path) {
     std::array<unsigned char, sqliteHeaderBytes> header{};
     std::ifstream file(path, std::ios::binary);
     if (!file.read(reinterpret_cast<char*>(header.data()), header.size())) return false;
-    constexpr size_t at = 68;  // where SQLite keeps the id of the application
-    int64_t id = 0;
-    for (size_t byte = at; byte < at + 4; ++byte) id = id << 8 | header[byte];
-    return isSqliteHeader(header) && id == applicationId;
+    return applicationIdOf(header) == fleetReportId;
 }
 
 Result<FleetReportPtr> readFleetReport(const fs::path& path, const LoadProgress& progress) {

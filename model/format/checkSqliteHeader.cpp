@@ -44,6 +44,12 @@ bool isSqliteHeader(std::span<const unsigned char> header) {
            std::memcmp(header.data(), magic.data(), std::min(header.size(), magic.size())) == 0;
 }
 
+uint32_t applicationIdOf(std::span<const unsigned char> header) {
+    if (header.size() < sqliteHeaderBytes || !isSqliteHeader(header.first(sqliteHeaderBytes)))
+        return 0;
+    return bigEndian32(&header[68]);
+}
+
 uint64_t sqliteFileBytes(std::span<const unsigned char> header) {
     if (header.size() < sqliteHeaderBytes) return 0;
     uint64_t pageBytes = uint64_t{header[16]} << 8 | header[17];

@@ -23,6 +23,11 @@ Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t f
 
 /// Whether these first bytes of a file, at most `sqliteHeaderBytes`, are those of an SQLite file.
 bool isSqliteHeader(std::span<const unsigned char> header);
+/// What an SQLite file says to be a file of, by these first bytes of it; 0 if it says nothing or is
+/// none.
+uint32_t applicationIdOf(std::span<const unsigned char> header);
+/// That of a report of `lanescope fleet`: "LNSF".
+inline constexpr uint32_t fleetReportId = 0x4c4e5346;
 /// The size that a whole header gives its file; 0 if the header does not know it.
 uint64_t sqliteFileBytes(std::span<const unsigned char> header);
 

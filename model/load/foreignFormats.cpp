@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/load/foreignFormats.h"
 
+#include <span>
+
+#include "model/format/checkSqliteHeader.h"
+
 namespace lanescope {
 
 namespace {
@@ -40,6 +44,11 @@ Result<bool> isPickle(TraceSource& source) {
     return pickleIn(source.start()) == wanted;
 }
 
+Result<bool> isFleetReport(TraceSource& source) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(source.start().data());
+    return applicationIdOf(std::span(bytes, source.start().size())) == fleetReportId;
+}
+
 }  // namespace
 
 const TraceFormat memorySnapshotFormat{
@@ -64,6 +73,10 @@ const TraceFormat pickleFormat{
     nullptr,
     "have the program that wrote it write a trace, as export_chrome_trace of torch.profiler does"};
 
+const TraceFormat fleetReportFormat{
+    "fleet-report", "no trace but a report of many ranks",
+    {".sqlite"},    isFleetReport,
+    nullptr,        "\"lanescope view\" shows it, and any program for SQLite reads its tables"};
 const TraceFormat nvvpSessionFormat{
     "nvvp-session", "a session of NVIDIA's Visual Profiler, which holds settings and no data",
     {".nvvp"},      isNvvpSession,

@@ -9,6 +9,8 @@ namespace lanescope {
 
 /// What the Visual Profiler keeps of a session: settings, and no data.
 extern const TraceFormat nvvpSessionFormat;
+/// What `lanescope fleet` makes of the summaries of many ranks.
+extern const TraceFormat fleetReportFormat;
 /// What nvprof wrote before it wrote SQLite.
 extern const TraceFormat nvprofLogFormat;
 /// What PyTorch remembers of its memory (`torch.cuda.memory._dump_snapshot`).

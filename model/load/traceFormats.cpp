@@ -22,7 +22,8 @@ constexpr std::array knownFormats{&lanescopeFormat,      &nsightFormat,         
                                   &chromeFormat,         &rocpdFormat,          &rpdFormat,
                                   &xplaneFormat,         &perfettoFormat,       &inspectorFormat,
                                   &nsightReportFormat,   &nvvpSessionFormat,    &nvprofLogFormat,
-                                  &memorySnapshotFormat, &flightRecorderFormat, &pickleFormat};
+                                  &memorySnapshotFormat, &flightRecorderFormat, &pickleFormat,
+                                  &fleetReportFormat};
 
 /// "a, b or c".
 std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {

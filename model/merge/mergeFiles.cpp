@@ -42,8 +42,10 @@ std::set<int> ranksOf(const fs::path& file) {
     return ranks;
 }
 
-/// The files in which something of the cut may be.
+/// The files in which something of the cut may be. A summary tells of ranks with work on a GPU
+/// alone: where one that is asked for stands in none, it may be in any.
 std::vector<fs::path> filesOf(std::span<const fs::path> files, const TraceCut& cut) {
+    std::set<int> missing(cut.ranks.begin(), cut.ranks.end());
     std::vector<fs::path> wanted;
     for (const fs::path& file : files) {
         const std::set<int> ranks = cut.ranks.empty() ? std::set<int>() : ranksOf(file);
@@ -51,9 +53,9 @@ std::vector<fs::path> filesOf(std::span<const fs::path> files, const TraceCut& c
                 return std::binary_search(cut.ranks.begin(), cut.ranks.end(), rank);
             }))
             wanted.push_back(file);
+        for (const int rank : ranks) missing.erase(rank);
     }
-    // Of none that is asked for: then they say which ranks there are.
-    return wanted.empty() ? std::vector<fs::path>(files.begin(), files.end()) : wanted;
+    return missing.empty() ? wanted : std::vector<fs::path>(files.begin(), files.end());
 }
 
 Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files, bool mayWrite,

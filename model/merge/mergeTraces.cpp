@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "model/build/noteWhatIsMissing.h"
@@ -50,6 +51,12 @@ class Descriptions {
                          clocks_.clocks[placed_.parts[index].clock]);
         for (const auto& [name, count] : counts_) builder_.count(name, count.first, count.second);
         noteClocks();
+        if (cut_.steps && cut_.steps->first > 0)
+            builder_.note({Severity::Info, HealthCode::Windows,
+                           fmt::format("Only {} of the run: what counts steps counts from 0 here, "
+                                       "so step 0 is step {} of it, for the rank that begins it "
+                                       "first.",
+                                       describe({{}, cut_.steps}), cut_.steps->first)});
     }
 
   private:
@@ -107,10 +114,11 @@ class Descriptions {
     }
     Process* processOf(int64_t globalPid) {
         const std::span<Process> all = builder_.processes();
-        const auto found = std::find_if(all.begin(), all.end(), [globalPid](const Process& each) {
-            return each.globalPid == globalPid;
-        });
-        return found == all.end() ? nullptr : &*found;
+        if (processes_.size() != all.size())
+            for (size_t index = 0; index < all.size(); ++index)
+                processes_.try_emplace(all[index].globalPid, index);
+        const auto found = processes_.find(globalPid);
+        return found == processes_.end() ? nullptr : &all[found->second];
     }
 
     template <class GpuId>
@@ -231,7 +239,7 @@ class Descriptions {
         const int64_t fromNs = wholeTime(clock, setting.afterNs);
         const int64_t toNs = wholeTime(clock, setting.beforeNs);
         builder_.note(
-            {Severity::Info, HealthCode::ClocksAligned,
+            {Severity::Info, HealthCode::ClockSet,
              fmt::format("The clock of {} was set by {}{} between {} and {}: before and after that "
                          "it is told by a line of its own, and nobody knows when in between.",
                          name, setting.byNs < 0 ? "-" : "+", formatDuration(std::abs(setting.byNs)),
@@ -246,6 +254,7 @@ class Descriptions {
     const TraceCut& cut_;
     TraceBuilder& builder_;
     std::map<std::string, std::pair<int64_t, int64_t>> counts_;
+    std::unordered_map<int64_t, size_t> processes_;  ///< By packed id, once somebody asked.
 };
 
 /// From the times of each trace to those of the whole, which begins with the first of them.

@@ -57,6 +57,8 @@ struct ReportInfo {
 struct ReportTab {
     std::string_view title = {};
     int place = 0;
+    /// Whether the report can have rows; constant. Null: it always can.
+    bool (*mayHaveRows)(const Trace& trace) = nullptr;
 };
 
 /// A report and who makes it, in the report's own file. Columns are Nsight Systems' where it has

@@ -27,6 +27,6 @@ const Report apiSummaryReport{
              .title = "CUDA API Summary",
              .description = "Time inside each CUDA runtime and driver call"},
     .build = apiSummary,
-    .tab = {"CUDA API", 4}};
+    .tab = {"CUDA API", 4, [](const Trace& trace) { return trace.apiCalls.size() > 0; }}};
 
 }  // namespace lanescope

@@ -8,6 +8,7 @@
 #include "model/flame/RangeTree.h"
 #include "model/summary/reportList.h"
 #include "model/trace/categories.h"
+#include "model/trace/hasWorkOfGpu.h"
 #include "model/values/formatValue.h"
 #include "model/values/knownRangeName.h"
 
@@ -126,6 +127,6 @@ const Report gpuTimeTreeReport{
              .isDefault = false,
              .isByRange = true},
     .build = gpuTimeTree,
-    .tab = {"GPU time", 6}};
+    .tab = {"GPU time", 6, [](const Trace& trace) { return hasWorkOfGpu(trace); }}};
 
 }  // namespace lanescope

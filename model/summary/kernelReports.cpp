@@ -68,11 +68,12 @@ ReportTable kernelFamilySummary(const ReportQuery& query) {
 
 }  // namespace
 
-const Report kernelSummaryReport{.info = {.name = "cuda_gpu_kern_sum",
-                                          .title = "CUDA GPU Kernel Summary",
-                                          .description = "Time of each kernel, by full name"},
-                                 .build = kernelSummary,
-                                 .tab = {"Kernels", 1}};
+const Report kernelSummaryReport{
+    .info = {.name = "cuda_gpu_kern_sum",
+             .title = "CUDA GPU Kernel Summary",
+             .description = "Time of each kernel, by full name"},
+    .build = kernelSummary,
+    .tab = {"Kernels", 1, [](const Trace& trace) { return trace.kernels.size() > 0; }}};
 
 const Report kernelBaseNameSummaryReport{
     .info = {.name = "cuda_gpu_kern_sum:base",

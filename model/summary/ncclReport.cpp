@@ -143,6 +143,6 @@ const Report ncclSummaryReport{
          .description =
              "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
     .build = ncclSummary,
-    .tab = {"NCCL", 5}};
+    .tab = {"NCCL", 5, [](const Trace& trace) { return trace.nccl.size() > 0; }}};
 
 }  // namespace lanescope

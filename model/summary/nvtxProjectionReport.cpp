@@ -6,6 +6,7 @@
 #include "model/summary/rangeProjections.h"
 #include "model/summary/reportList.h"
 #include "model/summary/summaryTable.h"
+#include "model/trace/hasWorkOfGpu.h"
 #include "model/values/Statistics.h"
 
 namespace lanescope {
@@ -117,6 +118,7 @@ const Report nvtxGpuProjectionSummaryReport{
              .title = "NVTX GPU Projection Summary",
              .description = "Time the GPU took for the work launched inside each NVTX range"},
     .build = nvtxGpuProjectionSummary,
-    .tab = {"NVTX on the GPU", 3}};
+    .tab = {"NVTX on the GPU", 3,
+            [](const Trace& trace) { return trace.nvtx.size() > 0 && hasWorkOfGpu(trace); }}};
 
 }  // namespace lanescope

@@ -92,7 +92,7 @@ const Report nvtxFamilySummaryReport{
              .description = "Time inside NVTX ranges, names that differ in numbers as one",
              .isDefault = false},
     .build = nvtxFamilySummary,
-    .tab = {"NVTX ranges", 2}};
+    .tab = {"NVTX ranges", 2, [](const Trace& trace) { return trace.nvtx.size() > 0; }}};
 
 const Report nvtxPushPopSummaryReport{
     .info = {.name = "nvtx_pushpop_sum",

@@ -92,6 +92,6 @@ const Report threadStatesReport{
                             "which line",
              .isDefault = false},
     .build = threadStates,
-    .tab = {"Threads", 7}};
+    .tab = {"Threads", 7, [](const Trace& trace) { return trace.cpuStates.size() > 0; }}};
 
 }  // namespace lanescope

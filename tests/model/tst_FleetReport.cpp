@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
+#include "model/compare/storedSummary.h"
+#include "model/export/traceFile.h"
 #include "model/fleet/readFleetReport.h"
+#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
 #include "model/merge/rankFiles.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/fleetReport.h"
+#include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
 using namespace lanescope::fleet;
@@ -30,6 +37,9 @@ class tst_FleetReport : public QObject {
     void cancelledIsSaid();
     void damageNeverCrashes();
     void tracesAreFoundWhereTheyLieAndNowhereElse();
+    void aFolderThatIsNotBelowIsNotLookedAt();
+    void aTraceOfAnotherRunIsRefused();
+    void whatIsCutShortIsSaid();
     void theTellingPartIsBounded();
     void aCommandIsOneOfLanescope();
     void besideTracesItIsNoneOfThem();
@@ -138,8 +148,9 @@ void tst_FleetReport::wrongTypesAndNumbersAreLeftOut() {
     QCOMPARE(made.findings[0].ranks, (std::vector<int64_t>{5, 5}));
     QVERIFY(!made.findings[0].steps);
     QCOMPARE(made.findings[0].lostNs, int64_t{0});
-    QCOMPARE(made.notes.size(), size_t{1});
-    QVERIFY(made.notes[0].find("cannot be and are left out") != std::string::npos);
+    QCOMPARE(made.notes.size(), size_t{2});
+    QVERIFY(made.notes[0].starts_with("1 lists or texts of wrong.sqlite are longer"));
+    QVERIFY(made.notes[1].find("cannot be and are left out") != std::string::npos);
 }
 
 void tst_FleetReport::whatIsNoReportSaysSoInOneSentence() {
@@ -269,6 +280,72 @@ void tst_FleetReport::tracesAreFoundWhereTheyLieAndNowhereElse() {
     // Beside the report, if that says nothing of a folder.
     std::ofstream(folder_ / "run.7.sqlite") << "x";
     QVERIFY(tracesOf(*report, {7}));
+}
+
+void tst_FleetReport::aFolderThatIsNotBelowIsNotLookedAt() {
+    const fs::path reports = folder_ / "reports";
+    fs::create_directories(reports / "below");
+    fs::create_directories(folder_ / "secrets");
+    std::ofstream(folder_ / "secrets" / "run.5.sqlite") << "x";
+    std::ofstream(reports / "below" / "run.6.sqlite") << "x";
+    const auto saying = [&](const std::string& folder) {
+        const fs::path path = made("reports/folder.sqlite", {});
+        edit(path, ("INSERT INTO job VALUES ('" + folder + "')").c_str());
+        return *readFleetReport(path);
+    };
+    for (const std::string& folder :
+         {(folder_ / "secrets").string(), (reports / "../secrets").string(),
+          std::string("../secrets"), folder_.path().string(), reports.string() + "-more"}) {
+        const FleetReportPtr report = saying(folder);
+        QVERIFY2(folderElsewhere(*report), folder.c_str());
+        QVERIFY(!tracesOf(*report, {5}));
+    }
+    QCOMPARE(folderElsewhere(*saying("../secrets")), std::optional(folder_ / "secrets"));
+    for (const std::string& folder :
+         {(reports / "below").string(), reports.string() + "/", reports.string(),
+          (reports / "x/../below").string(), std::string()})
+        QVERIFY2(!folderElsewhere(*saying(folder)), folder.c_str());
+    QVERIFY(tracesOf(*saying((reports / "below").string()), {6}));
+}
+
+void tst_FleetReport::aTraceOfAnotherRunIsRefused() {
+    const fs::path path = made("runs.sqlite", {.ranks = 2, .perMachine = 2});
+    const TracePtr trace = simulatedTraining({.steps = 8, .gpuCount = 2});
+    QVERIFY(writeTraceFile(*trace, folder_ / "all.sqlite"));
+    edit(path, ("UPDATE ranks SET trace = 'all.sqlite', pid = " +
+                std::to_string(trace->processes[1].pid) + " WHERE rank = 1")
+                   .c_str());
+    {
+        const auto summary = compare::summarizeRun(*trace);
+        auto database = openForWriting(folder_ / "all.sqlite");
+        QVERIFY(summary && database && announceSeal(*database) &&
+                compare::writeRunSummary(*database, *summary));
+    }
+    // As `record` leaves it; of what is written to by others nothing that is stored counts.
+    QVERIFY(sealPages(folder_ / "all.sqlite"));
+    QVERIFY(tracesOf(**readFleetReport(path), {1}));
+    edit(path, "UPDATE ranks SET pid = 99999 WHERE rank = 1");
+    const auto other = tracesOf(**readFleetReport(path), {1});
+    QVERIFY(!other);
+    QVERIFY(other.error().sentence.find("is of another run than runs.sqlite") != std::string::npos);
+}
+
+void tst_FleetReport::whatIsCutShortIsSaid() {
+    const fs::path path = made("long.sqlite", {});
+    edit(path,
+         "UPDATE findings SET sentence = printf('%.*c', 5000, 'x');"
+         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) "
+         "INSERT INTO notes SELECT 'note ' || i FROM n;"
+         "UPDATE ranks SET rank = 4294967296 WHERE rank = 7");
+    const FleetReportPtr report = *readFleetReport(path);
+    QCOMPARE(report->ranks.size(), size_t{7});
+    QVERIFY(report->notes.size() < 1010);
+    const auto isSaid = [&](std::string_view words) {
+        return std::any_of(report->notes.begin(), report->notes.end(),
+                           [&](const std::string& note) { return note.find(words) != note.npos; });
+    };
+    QVERIFY(isSaid("2 lists or texts of long.sqlite are longer than is read"));
+    QVERIFY(isSaid("cannot be and are left out"));
 }
 
 void tst_FleetReport::aCommandIsOneOfLanescope() {

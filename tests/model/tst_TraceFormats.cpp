@@ -96,6 +96,8 @@ void tst_TraceFormats::initTestCase() {
     makeDatabase(folder_ / "newer.db",
                  "CREATE TABLE rocpd_string_00ab_12 (id INTEGER PRIMARY KEY, string TEXT);"
                  "CREATE VIEW rocpd_string AS SELECT * FROM rocpd_string_00ab_12");
+    makeDatabase(folder_ / "fleet.sqlite",
+                 "PRAGMA application_id = 0x4c4e5346; CREATE TABLE ranks (rank INTEGER)");
     writeFile(
         folder_ / "torch.json",
         "{\n \"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]}");
@@ -163,6 +165,7 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
                                                       {"lines.jsonl", ""},
                                                       {"text", ""},
                                                       {"run.nsys-rep", "nsight-report"},
+                                                      {"fleet.sqlite", "fleet-report"},
                                                       {"zeros", ""},
                                                       {"empty", ""}};
     for (const auto& [name, format] : expected) {
@@ -214,6 +217,10 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
     QTest::newRow("packed text") << "text.gz" << packed;
     QTest::newRow("packed nothing") << "empty.gz" << packed;
     QTest::newRow("other tables") << "bookmarks.db" << plain;
+    QTest::newRow("report of many ranks") << "fleet.sqlite"
+                                          << "%1 is no trace but a report of many ranks: "
+                                             "\"lanescope view\" shows it, and any program "
+                                             "for SQLite reads its tables.";
     QTest::newRow("session of the Visual Profiler")
         << "session.nvvp"
         << "%1 is a session of NVIDIA's Visual Profiler, which holds settings and no data: open "

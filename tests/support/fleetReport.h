@@ -36,7 +36,7 @@ struct ReportMaker {
             "CREATE TABLE ranks (rank INTEGER PRIMARY KEY, machine TEXT, host TEXT, local_rank "
             "INTEGER, role TEXT, gpu INTEGER, gpu_name TEXT, gpu_uuid TEXT, pid INTEGER, "
             "ended_abnormally INTEGER, steps INTEGER, own_ns_per_step REAL, against_role REAL, "
-            "trace TEXT);"
+            "lost_ns INTEGER, trace TEXT, trace_start_utc_ns INTEGER);"
             "CREATE TABLE steps (rank INTEGER, step INTEGER, start_ns INTEGER, wall_ns INTEGER, "
             "communication_ns INTEGER, compute_ns INTEGER, copies_ns INTEGER, loading_ns INTEGER, "
             "launching_ns INTEGER, against_role REAL, PRIMARY KEY (rank, step)) WITHOUT ROWID;"
@@ -48,8 +48,9 @@ struct ReportMaker {
             sql += fmt::format(
                 "INSERT INTO ranks VALUES ({0}, 'node{1}', 'node{1}', {2}, 'all', {2}, "
                 "'Simulated', "
-                "'', 1, 0, {3}, 6e7, 0, 'run.{0}.sqlite');",
-                rank, rank / perMachine, rank % perMachine, steps);
+                "'', NULL, 0, {3}, 6e7, 0, {4}, 'run.{0}.sqlite', NULL);",
+                rank, rank / perMachine, rank % perMachine, steps,
+                rank == culprit ? 12'000'000 * int64_t{steps - steps / 2} : 0);
             for (int step = 0; step < steps; ++step) {
                 const bool isSlow = rank == culprit && step >= steps / 2;
                 sql += fmt::format(

@@ -225,6 +225,25 @@ class Findings(WithNoise):
             self.assertLess(abs(each.offset_ns + offset), 5000)
         self.assertEqual({(each.method, each.offset_ns, each.error_ns) for each in alone.values()}, {("clock of the day", 0, 50_000)})
 
+    def test_what_each_rank_loses_is_written_once(self):
+        simulated = self.simulated(18, "slow_gpu", 0.1)
+        job = joining.join(simulated.summaries())
+        path = str(self.folder / "lost.sqlite")
+        found = findings.find(job)
+        writing.write(job, found, path)
+        database = sqlite3.connect(path)
+        lost = dict(database.execute("SELECT rank, lost_ns FROM ranks"))
+        starts = {start for start, in database.execute("SELECT trace_start_utc_ns FROM ranks")}
+        database.close()
+        usual = numpy.nanmedian(job.own, axis=0)  # all are of one role
+        self.assertEqual(len({rank.role for rank in job.ranks}), 1)
+        later = (job.own - usual).sum(axis=1)
+        for rank in job.ranks:
+            self.assertAlmostEqual(lost[rank.number], later[rank.row] - numpy.median(later), delta=1e-6 * abs(later).max() + 2)
+        self.assertEqual(max(lost, key=lost.get), simulated.culprit)
+        self.assertEqual(starts, {1_800_000_000_000_000_000})
+        self.assertIs(words.shown_ranks(job, found[0]), words.shown_ranks(job, found[0]))
+
     def test_a_machine_whose_clock_was_set_is_told(self):
         if clock.fit_by_merge() is None:
             self.skipTest("the compiled library is not here")

@@ -20,6 +20,7 @@
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/fleetReport.h"
 #include "tests/support/runTest.h"
+#include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/fleet/FindingList.h"
 #include "views/fleet/FleetMap.h"
@@ -97,6 +98,7 @@ class TestFleetPage : public QObject {
             return fs::path();
         });
         QTest::mouseClick(&page->view().openTelling(), Qt::LeftButton);
+        QVERIFY(shown.wait());
         QVERIFY(page->offer().isVisible());
         QVERIFY(page->offer().question().startsWith("all.sqlite, the trace of rank 3, is not in "));
         QTest::mouseClick(shown.answer(), Qt::LeftButton);
@@ -104,6 +106,7 @@ class TestFleetPage : public QObject {
         QCOMPARE(shown.window.tabs().count(), 1);
         page->setFolderChooser([this] { return folder_ / "traces"; });
         QTest::mouseClick(&page->view().openTelling(), Qt::LeftButton);
+        QVERIFY(shown.wait());
         QTest::mouseClick(shown.answer(), Qt::LeftButton);
         QVERIFY(shown.wait());
         TracePage* trace = shown.window.tabs().currentTrace();
@@ -116,6 +119,29 @@ class TestFleetPage : public QObject {
             ptrdiff_t{1});
         // The cut is no file that people know.
         QCOMPARE(shown.window.recentFiles().paths().size(), qsizetype{1});
+    }
+
+    void aFolderThatAReportNamesElsewhereIsAskedFor() {
+        const fs::path reports = folder_ / "reports";
+        fs::create_directories(reports);
+        fs::copy_file(report_, reports / "far.sqlite");
+        editReport(reports / "far.sqlite", "DELETE FROM job; INSERT INTO job VALUES ('" +
+                                               (folder_ / "traces").string() + "')");
+        Shown shown(reports / "far.sqlite");
+        FleetPage* page = shown.page();
+        QTest::mouseClick(&page->view().openTelling(), Qt::LeftButton);
+        QVERIFY(shown.wait());
+        QVERIFY(page->offer().question().contains("which is not below its own folder"));
+        QCOMPARE(shown.window.tabs().count(), 1);
+        const QList<QPushButton*> answers = page->offer().findChildren<QPushButton*>();
+        const auto there = std::find_if(answers.begin(), answers.end(), [](QPushButton* each) {
+            return each->text() == "Read them there";
+        });
+        QVERIFY(there != answers.end());
+        QTest::mouseClick(*there, Qt::LeftButton);
+        QTRY_VERIFY(!page->isBusy());
+        QVERIFY(shown.wait());
+        QVERIFY(shown.window.tabs().currentTrace());
     }
 
     void aRubberBandOpensRanksAndStepsAsOneTrace() {
@@ -133,8 +159,9 @@ class TestFleetPage : public QObject {
         QTest::mouseRelease(&map, Qt::LeftButton, {}, to);
         QCOMPARE(shown.window.tabs().count(), 1);  // nothing opens by itself
         QTest::keyClick(&map, Qt::Key_Return);
-        auto* loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
-        QVERIFY(loading);
+        LoadPage* loading = nullptr;
+        QTRY_VERIFY((loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget())) !=
+                    nullptr);
         QCOMPARE(loading->title(), QString("ranks 0-1, steps 2-4"));
         QVERIFY(shown.wait());
         TracePage* trace = shown.window.tabs().currentTrace();
@@ -156,8 +183,9 @@ class TestFleetPage : public QObject {
         Shown shown(report_);
         QTest::keyClick(&shown.page()->view().findings(), Qt::Key_Down);
         QTest::keyClick(&shown.page()->view().findings(), Qt::Key_Return);
-        auto* loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
-        QVERIFY(loading);
+        LoadPage* loading = nullptr;
+        QTRY_VERIFY((loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget())) !=
+                    nullptr);
         QTest::mouseClick(loading->findChild<QPushButton*>("leave"), Qt::LeftButton);
         QCOMPARE(shown.window.tabs().count(), 1);
         QVERIFY(shown.page());
@@ -191,7 +219,7 @@ class TestFleetPage : public QObject {
     void aSmallWindowStaysSmall() {
         Shown shown(report_);
         shown.window.resize(700, 480);
-        QTest::qWait(50);
+        test::settle();
         QCOMPARE(shown.window.size(), QSize(700, 480));
         shown.window.grab();
     }

@@ -42,6 +42,7 @@ class Finding:
     steps: tuple = ()  # first and last step that show it most
     sureness: float = 0.0  # how many times the usual difference it is
     facts: dict = field(default_factory=dict)
+    shown: list | None = None  # ranks that show it beside each other, once somebody asked (`words.shown_ranks`)
 
     @property
     def order(self) -> tuple:

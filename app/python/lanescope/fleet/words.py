@@ -85,7 +85,13 @@ def sentence(job: Job, each: Finding) -> str:
 
 def shown_ranks(job: Job, each: Finding) -> list:
     """Who shows a finding side by side, at most six ranks: its own first, in each of their communicators who waits there most, and
-    one in the middle of its role."""
+    one in the middle of its role. Found once."""
+    if each.shown is None:
+        each.shown = _find_shown(job, each)
+    return each.shown
+
+
+def _find_shown(job: Job, each: Finding) -> list:
     of_number = {rank.number: rank for rank in job.ranks}
     own = [of_number[number] for number in each.ranks if number in of_number]
     if not own:

@@ -18,7 +18,8 @@ VERSION = 1
 
 SCHEMA = """
     CREATE TABLE ranks (rank INTEGER PRIMARY KEY, machine TEXT, host TEXT, local_rank INTEGER, role TEXT, gpu INTEGER, gpu_name TEXT,
-        gpu_uuid TEXT, pid INTEGER, ended_abnormally INTEGER, steps INTEGER, own_ns_per_step REAL, against_role REAL, trace TEXT);
+        gpu_uuid TEXT, pid INTEGER, ended_abnormally INTEGER, steps INTEGER, own_ns_per_step REAL, against_role REAL, lost_ns INTEGER, trace TEXT,
+        trace_start_utc_ns INTEGER);
     CREATE TABLE machines (machine TEXT PRIMARY KEY, ranks INTEGER, clock TEXT, clock_offset_ns INTEGER, clock_drift_ppb INTEGER,
         clock_error_ns INTEGER);
     CREATE TABLE clock_settings (machine TEXT, after_ns INTEGER, before_ns INTEGER, by_ns INTEGER, clock_offset_ns INTEGER,
@@ -58,6 +59,16 @@ def against_role(job: Job) -> numpy.ndarray:
     return numpy.where(numpy.isfinite(made), made, numpy.nan)
 
 
+def lost(job: Job, against: numpy.ndarray) -> list:
+    """How much longer each rank took itself in all its steps than the median rank of its role, of what each takes more than
+    the median of its role in each step; ns."""
+    with numpy.errstate(all="ignore"):
+        later = numpy.nansum(numpy.where(against > -1, job.own * against / (1 + against), numpy.nan), axis=1)
+    roles = numpy.array([rank.role for rank in job.ranks], dtype=object)
+    usual = {role: float(numpy.median(later[roles == role])) for role in set(roles)}
+    return [round(float(later[rank.row]) - usual[rank.role]) for rank in job.ranks]
+
+
 def _rounded(value, digits: int = 6):
     return None if value is None or value != value else round(float(value), digits)
 
@@ -69,10 +80,12 @@ def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
     with numpy.errstate(all="ignore"):
         own_means = [float(numpy.nanmean(row)) if numpy.isfinite(row).any() else None for row in job.own]
         against_medians = [float(numpy.nanmedian(row)) if numpy.isfinite(row).any() else None for row in against]
-    database.executemany("INSERT INTO ranks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [
+    losses = lost(job, against)
+    database.executemany("INSERT INTO ranks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", [
         (rank.number, rank.machine, rank.host, number(rank.local_rank), rank.role, rank.gpu, rank.gpu_name, rank.gpu_uuid, rank.pid,
          int(rank.ended_abnormally), int(numpy.isfinite(job.wall[rank.row]).sum()), _rounded(own_means[rank.row], 0),
-         _rounded(against_medians[rank.row]), os.path.relpath(os.path.abspath(rank.trace), folder)) for rank in job.ranks])
+         _rounded(against_medians[rank.row]), losses[rank.row], os.path.relpath(os.path.abspath(rank.trace), folder),
+         rank.start_utc_ns or None) for rank in job.ranks])
     database.execute("INSERT INTO job VALUES (?)", (folder,))
     database.executemany("INSERT INTO machines VALUES (?,?,?,?,?,?)", [
         (machine, sum(rank.machine == machine for rank in job.ranks), clock.method, clock.offset_ns, clock.drift_ppb, number(clock.error_ns))
