@@ -6,12 +6,16 @@
 #include <map>
 #include <set>
 
+#include "model/compare/storedSummary.h"
 #include "model/export/traceFile.h"
+#include "model/format/PageSeal.h"
+#include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
 #include "model/merge/mergeFiles.h"
 #include "model/steps/StepSelection.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -90,6 +94,7 @@ class tst_TraceCut : public QObject {
     void otherRanksOfOneFileAreGone();
     void whatIsNotThereIsSaid();
     void ranksAreReadAndSaid();
+    void aRankThatNoSummaryTellsOfIsFound();
     void oneFileIsCutAndItsOwnersAlone();
 
   private:
@@ -207,6 +212,46 @@ void tst_TraceCut::ranksAreReadAndSaid() {
              std::string("ranks 0, 16-18, 517, steps 120-124"));
     QCOMPARE(describe({{3}, std::nullopt}), std::string("rank 3"));
     QCOMPARE(describe({{}, StepRange{7, 7}}), std::string("step 7"));
+}
+
+void tst_TraceCut::aRankThatNoSummaryTellsOfIsFound() {
+    // The second rank of the first file has no work on a GPU, so its summary tells of the first.
+    SimulatedTrace sim;
+    sim.processes()[0].rank = 0;
+    const uint32_t idle = sim.addProcess(4711, "python3", 1);
+    const uint32_t thread = sim.addThread(idle, 4711);
+    for (int64_t step = 0; step < 4; ++step) {
+        sim.addNvtx(sim.defaultThread(), "step " + std::to_string(step), step * 1000,
+                    step * 1000 + 900);
+        sim.launch(sim.defaultThread(), sim.defaultStream(), "gemm", step * 1000 + 1,
+                   step * 1000 + 10, step * 1000 + 800);
+        sim.addNvtx(thread, "waits", step * 1000, step * 1000 + 900);
+    }
+    const fs::path first = folder_ / "first.sqlite", second = folder_ / "second.sqlite";
+    const TracePtr trace = sim.finish("first.sqlite");
+    QVERIFY(writeTraceFile(*trace, first));
+    {
+        const auto summary = compare::summarizeRun(*trace);
+        auto database = openForWriting(first);
+        QVERIFY(summary && database && announceSeal(*database) &&
+                compare::writeRunSummary(*database, *summary));
+    }
+    QVERIFY(sealPages(first));
+    const auto stored = compare::readRunSummary(first);
+    QVERIFY(stored && stored->workers.size() == 1 && stored->workers[0].rank == 0);
+    SimulatedTrace other;
+    other.processes()[0].rank = 2;
+    other.addKernel(other.defaultStream(), "gemm", 0, 5);
+    QVERIFY(writeTraceFile(*other.finish("second.sqlite"), second));
+    MergeOptions options;
+    options.cut.ranks = {1};
+    const fs::path cut = folder_ / "idle.sqlite";
+    const auto notes = mergeFiles(std::vector{first, second}, cut, options);
+    QVERIFY2(notes, notes ? "" : notes.error().sentence.c_str());
+    const Result<TracePtr> whole = loadTrace(cut);
+    QVERIFY(whole);
+    QCOMPARE((*whole)->processes.size(), size_t{1});
+    QCOMPARE((*whole)->processes[0].rank, std::optional<int>(1));
 }
 
 void tst_TraceCut::oneFileIsCutAndItsOwnersAlone() {
