@@ -123,6 +123,15 @@ struct RestBetween {
 };
 
 /// One process on one GPU, the unit in which time is explained.
+/// What the threads that load data for a worker did in its steps, summed over them.
+struct LoaderTimes {
+    int64_t threads = 0;  ///< 0: there are none, or nobody looked.
+    int64_t knownNs = 0;  ///< Of which something is known.
+    int64_t ranNs = 0, noCoreNs = 0;
+    int64_t inputNs = 0;  ///< In which they waited for input or a disk.
+    bool operator==(const LoaderTimes&) const = default;
+};
+
 struct WorkerSummary {
     uint32_t pid = 0;
     std::optional<int> rank;
@@ -146,6 +155,7 @@ struct WorkerSummary {
     /// Processor time that the limit of its control group held back in the steps; nothing if that
     /// is not known.
     std::optional<int64_t> heldBackNs;
+    LoaderTimes loaders;
 
     /// "rank 1, GPU 1" or "PID 4242, GPU 0".
     std::string label() const;

@@ -80,6 +80,13 @@ bool areConditionsGood(const WorkerSummary& worker) {
         knownNs += each.ns;
         if (knownNs > worker.totalWallNs()) return false;
     }
+    const LoaderTimes& loaders = worker.loaders;
+    // Each is checked before they are summed up.
+    for (const int64_t ns : {loaders.knownNs, loaders.ranNs, loaders.noCoreNs, loaders.inputNs})
+        if (!isTime(ns)) return false;
+    if (loaders.threads < 0 || (loaders.threads == 0) != (loaders.knownNs == 0) ||
+        loaders.ranNs + loaders.noCoreNs + loaders.inputNs > loaders.knownNs)
+        return false;
     const StepPauses& pauses = worker.pauses;
     return isHz(worker.highestSmClockHz) && isTime(worker.heldBackNs.value_or(0)) &&
            isTime(worker.rest.ns) && worker.rest.ns <= pauses.idleNs && pauses.count >= 0 &&

@@ -159,6 +159,9 @@ bool readWorkers(const Database& database, RunSummary& summary) {
                          rows.number(t.pauseNs)};
         worker.highestSmClockHz = rows.number(t.highestSmClockHz);
         worker.heldBackNs = rows.numberOrNull(t.heldBackNs);
+        worker.loaders = {rows.number(t.loaderThreads), rows.number(t.loaderKnownNs),
+                          rows.number(t.loaderRanNs), rows.number(t.loaderNoCoreNs),
+                          rows.number(t.loaderInputNs)};
         worker.rest = {rows.number(t.restNs), rows.text(t.rest)};
         summary.workers.push_back(std::move(worker));
     }

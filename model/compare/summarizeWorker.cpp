@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "model/compare/WorkerTimeline.h"
+#include "model/compare/loaderTimes.h"
 #include "model/compare/ranAndWaited.h"
 #include "model/compare/restBetween.h"
 #include "model/compare/workerConditions.h"
@@ -209,6 +210,7 @@ WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
     if (run.stepKind == StepKind::Request)
         worker.rest = restBetween(run.trace, windows, timeline.work());
     addConditions(run.trace, steps.gpu, windows, worker);
+    worker.loaders = loaderTimes(run.trace, steps.process, windows);
     worker.contributors = heaviest(std::move(contributors));
     return worker;
 }

@@ -78,17 +78,20 @@ void writeWorkers(const Database& database, const RunSummary& summary, FirstErro
     Inserter rows(database, t, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers)
-        rows.insert(t.worker = index++, t.pid = worker.pid, t.rank = worker.rank,
-                    t.processName = worker.processName, t.gpuId = worker.gpuId,
-                    t.gpuName = worker.gpuName, t.endedAbnormally = worker.endedAbnormally,
-                    t.foundSteps = worker.foundSteps, t.warmUpSteps = worker.warmUpSteps,
-                    t.isLastLeftOut = worker.isLastLeftOut, t.workNs = worker.workNs,
-                    t.pauses = worker.pauses.count, t.pauseNs = worker.pauses.ns,
-                    t.pauseIdleNs = worker.pauses.idleNs,
-                    t.longestPauseStartNs = worker.pauses.longestStartNs,
-                    t.longestPauseNs = worker.pauses.longestNs,
-                    t.highestSmClockHz = worker.highestSmClockHz, t.heldBackNs = worker.heldBackNs,
-                    t.restNs = worker.rest.ns, t.rest = worker.rest.name);
+        rows.insert(
+            t.worker = index++, t.pid = worker.pid, t.rank = worker.rank,
+            t.processName = worker.processName, t.gpuId = worker.gpuId, t.gpuName = worker.gpuName,
+            t.endedAbnormally = worker.endedAbnormally, t.foundSteps = worker.foundSteps,
+            t.warmUpSteps = worker.warmUpSteps, t.isLastLeftOut = worker.isLastLeftOut,
+            t.workNs = worker.workNs, t.pauses = worker.pauses.count, t.pauseNs = worker.pauses.ns,
+            t.pauseIdleNs = worker.pauses.idleNs,
+            t.longestPauseStartNs = worker.pauses.longestStartNs,
+            t.longestPauseNs = worker.pauses.longestNs,
+            t.highestSmClockHz = worker.highestSmClockHz, t.heldBackNs = worker.heldBackNs,
+            t.loaderThreads = worker.loaders.threads, t.loaderKnownNs = worker.loaders.knownNs,
+            t.loaderRanNs = worker.loaders.ranNs, t.loaderNoCoreNs = worker.loaders.noCoreNs,
+            t.loaderInputNs = worker.loaders.inputNs, t.restNs = worker.rest.ns,
+            t.rest = worker.rest.name);
 }
 
 void writeClocks(const Database& database, const RunSummary& summary, FirstError& error) {

@@ -38,6 +38,26 @@ double guessedShare(const WorkerSummary& worker) {
     return allNs > 0 ? static_cast<double>(guessedNs) / static_cast<double>(allNs) : 0;
 }
 
+/// " Meanwhile the 4 loaders of rank 2 ran 97 % of the time and got no core for 2 %."
+std::string loaderSentence(const WorkerSummary& worker) {
+    const LoaderTimes& loaders = worker.loaders;
+    if (loaders.threads == 0) return {};
+    const auto share = [&](int64_t ns) {
+        return static_cast<double>(ns) / static_cast<double>(loaders.knownNs);
+    };
+    std::string text = fmt::format(
+        " In its steps the {} of {} ran {} % of the time",
+        loaders.threads == 1 ? "loader" : fmt::format("{} loaders", loaders.threads),
+        worker.rank ? fmt::format("rank {}", *worker.rank) : fmt::format("PID {}", worker.pid),
+        percentText(100 * share(loaders.ranNs)));
+    if (share(loaders.noCoreNs) >= leastShareTold)
+        text += fmt::format(", got no core for {} %", percentText(100 * share(loaders.noCoreNs)));
+    if (share(loaders.inputNs) >= leastShareTold)
+        text += fmt::format(", waited for input or a disk for {} %",
+                            percentText(100 * share(loaders.inputNs)));
+    return text + ".";
+}
+
 }  // namespace
 
 std::string inputDataSentence(const WorkerSummary& worker, const std::string& time,
@@ -47,14 +67,14 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
         return fmt::format(
             "The GPU waits {} for the copy of the batch, mostly {}. That the CPU got data "
             "meanwhile "
-            "is a guess: it was not seen to wait for any.",
-            time, mostly);
+            "is a guess: it was not seen to wait for any.{}",
+            time, mostly, loaderSentence(worker));
     std::string text = fmt::format("The GPU waits {} for data: mostly {}.", time, mostly);
     if (guessed >= leastShareTold)
         text += fmt::format(
             " For {} % of it that is a guess: the CPU was not seen to wait for any data.",
             percentText(100 * guessed));
-    return text;
+    return text + loaderSentence(worker);
 }
 
 }  // namespace lanescope::explain

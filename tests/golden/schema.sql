@@ -709,6 +709,11 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "longestPauseNs" INTEGER NOT NULL,
     "highestSmClockHz" INTEGER NOT NULL,
     "heldBackNs" INTEGER,
+    "loaderThreads" INTEGER NOT NULL,
+    "loaderKnownNs" INTEGER NOT NULL,
+    "loaderRanNs" INTEGER NOT NULL,
+    "loaderNoCoreNs" INTEGER NOT NULL,
+    "loaderInputNs" INTEGER NOT NULL,
     "restNs" INTEGER NOT NULL,
     "rest" TEXT
 );

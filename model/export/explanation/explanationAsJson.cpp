@@ -19,6 +19,16 @@ Json coverageOf(const ExplanationReport& report) {
     return critical == noIndex ? Json(nullptr) : orNull(report.run.workers[critical].coverage());
 }
 
+/// Null where there are none, or nobody looked.
+Json loadersJson(const compare::LoaderTimes& loaders) {
+    if (loaders.threads == 0) return nullptr;
+    return {{"threads", loaders.threads},
+            {"knownNs", loaders.knownNs},
+            {"ranNs", loaders.ranNs},
+            {"noCoreNs", loaders.noCoreNs},
+            {"inputNs", loaders.inputNs}};
+}
+
 Json findingJson(const ExplanationReport& report, const explain::Finding& finding) {
     return {{"rule", factsOf(finding.rule).identifier},
             {"worker", report.run.workers[finding.worker].label()},
@@ -46,7 +56,8 @@ std::string explanationAsJson(const ExplanationReport& report) {
                            {"steps", worker.steps.size()},
                            {"coverage", orNull(worker.coverage())},
                            {"meanStepNs", each.meanNs},
-                           {"partsNs", partsJson(each.parts)}});
+                           {"partsNs", partsJson(each.parts)},
+                           {"loaders", loadersJson(worker.loaders)}});
     }
     Json findings = Json::array();
     for (const explain::Finding& finding : report.explanation.findings)

@@ -57,6 +57,12 @@ struct StoredWorkers : TableOf<StoredWorkers> {
                                                  "of its GPU in the whole run, Hz; 0 if unknown"};
     OptionalInteger<"heldBackNs"> heldBackNs{
         this, "processor time that a limit held back in the steps, ns; NULL if unknown"};
+    Integer<"loaderThreads"> loaderThreads{
+        this, "how many threads that load data for it were looked at in the steps"};
+    Integer<"loaderKnownNs"> loaderKnownNs{this, "for how long, summed over them, ns"};
+    Integer<"loaderRanNs"> loaderRanNs{this, "of that, in which they ran, ns"};
+    Integer<"loaderNoCoreNs"> loaderNoCoreNs{this, "in which they got no core, ns"};
+    Integer<"loaderInputNs"> loaderInputNs{this, "in which they waited for input or a disk, ns"};
     Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
     OptionalText<"rest"> rest{this, "where, and for what"};
 };
