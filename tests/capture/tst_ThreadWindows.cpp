@@ -61,10 +61,10 @@ class tst_ThreadWindows : public QObject {
                           t.cpuNs = what == ThreadState::Running ? (endMs - startMs) * ms : 0,
                           t.delayNs = 0);
             };
-            state(0, 50, ThreadState::Running);       // before
-            state(50, 250, ThreadState::Running);     // over both windows
-            state(250, 260, ThreadState::Lock);  // within
-            state(300, 400, ThreadState::Lock);  // after
+            state(0, 50, ThreadState::Running);    // before
+            state(50, 250, ThreadState::Running);  // over both windows
+            state(250, 260, ThreadState::Lock);    // within
+            state(300, 400, ThreadState::Lock);    // after
         }
         // On other threads, as looks and switches of one are made one.
         constexpr const auto& s = tables::scheduleEvents;
