@@ -44,6 +44,12 @@ struct Shown {
     bool wait() {
         return QTest::qWaitFor([this] { return !window.isBusy(); }, 30'000);
     }
+    /// Calls with the page of a cut when it begins to load, which may be over at once.
+    void whenLoading(std::function<void(LoadPage*)> take) {
+        QObject::connect(page(), &FleetPage::openWanted, &window, [this, take] {
+            take(qobject_cast<LoadPage*>(window.tabs().currentWidget()));
+        });
+    }
     FleetPage* page() const { return qobject_cast<FleetPage*>(window.tabs().currentDocument()); }
     QPushButton* answer() const { return page()->offer().findChild<QPushButton*>(); }
 
@@ -158,12 +164,11 @@ class TestFleetPage : public QObject {
         QApplication::sendEvent(&map, &move);
         QTest::mouseRelease(&map, Qt::LeftButton, {}, to);
         QCOMPARE(shown.window.tabs().count(), 1);  // nothing opens by itself
+        QString title;
+        shown.whenLoading([&title](LoadPage* loading) { title = loading ? loading->title() : ""; });
         QTest::keyClick(&map, Qt::Key_Return);
-        LoadPage* loading = nullptr;
-        QTRY_VERIFY((loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget())) !=
-                    nullptr);
-        QCOMPARE(loading->title(), QString("ranks 0-1, steps 2-4"));
         QVERIFY(shown.wait());
+        QCOMPARE(title, QString("ranks 0-1, steps 2-4"));
         TracePage* trace = shown.window.tabs().currentTrace();
         QVERIFY(trace);
         const Trace& shownTrace = *trace->trace();
@@ -182,11 +187,14 @@ class TestFleetPage : public QObject {
     void aCutIsCancelledByItsTab() {
         Shown shown(report_);
         QTest::keyClick(&shown.page()->view().findings(), Qt::Key_Down);
+        bool isLoading = false;
+        shown.whenLoading([&isLoading](LoadPage* loading) {
+            isLoading = loading != nullptr;
+            if (loading)
+                QTest::mouseClick(loading->findChild<QPushButton*>("leave"), Qt::LeftButton);
+        });
         QTest::keyClick(&shown.page()->view().findings(), Qt::Key_Return);
-        LoadPage* loading = nullptr;
-        QTRY_VERIFY((loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget())) !=
-                    nullptr);
-        QTest::mouseClick(loading->findChild<QPushButton*>("leave"), Qt::LeftButton);
+        QTRY_VERIFY(isLoading);
         QCOMPARE(shown.window.tabs().count(), 1);
         QVERIFY(shown.page());
     }
