@@ -18,6 +18,12 @@ NotesKeeper::NotesKeeper(MarkStore& store, const std::filesystem::path& trace,
       store_(store),
       file_(NotesFile::forTrace(trace, userFolder)),
       job_(new LatestJob(this)) {
+    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+        isBusy_ = false;
+        // Tried again with the next edit, or at closing.
+        isDirty_ = isDirty_ || isSaving_;
+        emit remarked(tr("There is not enough memory to read or write the marks."), true);
+    });
     connect(&store_, &MarkStore::edited, this, [this] {
         isDirty_ = true;
         if (!isBusy_) save();
@@ -40,7 +46,7 @@ void NotesKeeper::read() {
 }
 
 void NotesKeeper::save() {
-    isBusy_ = true;
+    isBusy_ = isSaving_ = true;
     isDirty_ = false;
     job_->start([this, file = file_, base = base_, mine = store_.notes()]() -> LatestJob::Publish {
         auto stored = std::make_shared<Result<FoundNotes>>(file.store(base, mine));
@@ -53,7 +59,7 @@ void NotesKeeper::save() {
 }
 
 void NotesKeeper::take(const Result<FoundNotes>& found, const Notes& sent) {
-    isBusy_ = false;
+    isBusy_ = isSaving_ = false;
     if (!found) {
         emit remarked(toQString(found.error().sentence), true);
         return;

@@ -43,6 +43,7 @@ class NotesKeeper : public QObject {
     Notes base_;
     views::LatestJob* job_;
     bool isBusy_ = false;
+    bool isSaving_ = false;  ///< What is busy writes; else it reads.
     bool isDirty_ = false;
 };
 

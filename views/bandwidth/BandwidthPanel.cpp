@@ -29,6 +29,12 @@ BandwidthPanel::BandwidthPanel(QWidget* parent)
       advice_(new AdviceCard(this)),
       model_(new BandwidthModel),
       view_(new ReportView(model_, this)) {
+    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+        isStale_ = job_->isOutdated();
+        view_->setTable({});
+        view_->setEmptyText(tr("There is not enough memory to compare these copies."));
+        emit updated();
+    });
     auto* left = new QWidget(this);
     auto* column = new QVBoxLayout(left);
     column->setContentsMargins(0, 0, 0, 0);

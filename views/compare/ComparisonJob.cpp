@@ -143,6 +143,8 @@ Result<ComparedRunsPtr> compareSets(const Programs& programs, const ComparedRuns
 }  // namespace
 
 ComparisonJob::ComparisonJob(QObject* parent) : QObject(parent), job_(new LatestJob(this)) {
+    connect(job_, &LatestJob::ranOutOfMemory, this,
+            [this] { emit failed(tr("There is not enough memory to compare these runs.")); });
     connect(job_, &LatestJob::finished, this, &ComparisonJob::finished);
 }
 

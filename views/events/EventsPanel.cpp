@@ -64,6 +64,10 @@ EventsPanel::EventsPanel(QWidget* parent)
       save_(new QPushButton(this)),
       remark_(new QLabel(this)),
       table_(new QTableView(this)) {
+    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+        isStale_ = job_->isOutdated() || timer_->isActive();
+        remark_->setText(tr("There is not enough memory to list these events."));
+    });
     request_.mostScanned = EventTableModel::mostRows;
     timer_->setSingleShot(true);
     timer_->setInterval(settleMs);

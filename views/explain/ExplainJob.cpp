@@ -60,7 +60,10 @@ ExplainedRunPtr withHealthOf(ExplainedRunPtr run, const Trace& trace) {
     return changed;
 }
 
-ExplainJob::ExplainJob(QObject* parent) : QObject(parent), job_(new LatestJob(this)) {}
+ExplainJob::ExplainJob(QObject* parent) : QObject(parent), job_(new LatestJob(this)) {
+    connect(job_, &LatestJob::ranOutOfMemory, this,
+            [this] { emit failed(tr("There is not enough memory to explain this run.")); });
+}
 
 ExplainJob::~ExplainJob() {
     if (isCancelled_) isCancelled_->store(true);

@@ -48,6 +48,10 @@ FlamePanel::FlamePanel(QWidget* parent)
       chart_(new FlameChart(this)),
       empty_(new QLabel(this)),
       pages_(new QStackedLayout) {
+    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+        showTree(nullptr);
+        empty_->setText(tr("There is not enough memory to add up these stacks."));
+    });
     empty_->setAlignment(Qt::AlignCenter);
     empty_->setWordWrap(true);
     empty_->setTextFormat(Qt::PlainText);

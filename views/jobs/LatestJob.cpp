@@ -30,14 +30,15 @@ void LatestJob::launch(quint64 number, Work work) {
     isRunning_ = true;
     // The worker must not touch `this`, which may be gone by then; the guard is looked at where the
     // answer arrives.
-    auto answer = std::make_shared<Publish>();
+    auto answer = std::make_shared<Answer>();
     auto* const courier = new Courier([guard = QPointer<LatestJob>(this), number, answer] {
         if (guard) guard->finish(number, *answer);
     });
     QThreadPool::globalInstance()->start(
         [courier, answer = std::move(answer), work = std::move(work)]() mutable {
             try {
-                *answer = work();
+                answer->publish = work();
+                answer->isThere = true;
             } catch (const std::bad_alloc&) {
                 // What there is no memory for is not shown; all else goes on.
             }
@@ -46,12 +47,16 @@ void LatestJob::launch(quint64 number, Work work) {
         });
 }
 
-void LatestJob::finish(quint64 number, const Publish& publish) {
+void LatestJob::finish(quint64 number, const Answer& answer) {
     isRunning_ = false;
-    if (number >= firstValid_ && publish) {
+    const bool isLost = !answer.isThere && number == newest_;
+    if (number >= firstValid_ && (answer.publish || isLost)) {
         const QPointer<LatestJob> guard(this);
         isPublishing_ = true;
-        publish();
+        if (isLost)
+            emit ranOutOfMemory();
+        else
+            answer.publish();
         if (!guard) return;
         isPublishing_ = false;
     }

@@ -35,12 +35,20 @@ class LatestJob : public QObject {
     bool isOutdated() const { return waiting_ != nullptr; }
 
   signals:
-    /// The newest answer has been published.
+    /// The newest answer has been published, or `ranOutOfMemory` was said of it.
     void finished();
+    /// There was not enough memory for the newest answer: nothing is published. Who waits for it
+    /// must stop, and say so.
+    void ranOutOfMemory();
 
   private:
+    struct Answer {
+        Publish publish;
+        bool isThere = false;
+    };
+
     void launch(quint64 number, Work work);
-    void finish(quint64 number, const Publish& publish);
+    void finish(quint64 number, const Answer& answer);
 
     quint64 newest_ = 0;      ///< The number of the job that was started last.
     quint64 firstValid_ = 1;  ///< Those before are void.

@@ -76,6 +76,14 @@ SqlPanel::SqlPanel(QWidget* parent)
       earlier_(new QPushButton(this)),
       status_(new WrappedLabel(this)),
       answer_(new ReportView(this)) {
+    connect(tablesJob_, &LatestJob::ranOutOfMemory, this, [this] {
+        isReading_ = false;
+        setStatus(tr("There is not enough memory to list the tables."), true);
+    });
+    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+        setRunning(false);
+        setStatus(tr("There is not enough memory for the answer."), true);
+    });
     limits_.rows = 50'000;
     build();
     arrange();

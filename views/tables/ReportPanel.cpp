@@ -19,6 +19,8 @@ ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
       job_(new LatestJob(this)),
       view_(new ReportView(this)),
       notes_(new QLabel(this)) {
+    connect(job_, &LatestJob::ranOutOfMemory, this,
+            [this] { showReport(fail("There is not enough memory for this table."), range_); });
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);

@@ -40,6 +40,9 @@ SelectionPanel::SelectionPanel(QWidget* parent)
       splitter_(new QSplitter(this)),
       names_(new ReportView(this)),
       copies_(new ReportView(this)) {
+    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+        showCounted({"There is not enough memory to sum up this range.", {}, {}});
+    });
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     headline_->setContentsMargins(8, 6, 8, 2);
     headline_->setAlignment(Qt::AlignLeft | Qt::AlignTop);

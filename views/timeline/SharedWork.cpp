@@ -4,8 +4,9 @@
 #include <QThread>
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <memory>
+#include <new>
+#include <vector>
 
 namespace lanescope::views {
 namespace {
@@ -20,17 +21,17 @@ struct Pieces {
     const size_t count;
     std::atomic<size_t> next{0};
     std::atomic<size_t> done{0};
-    std::atomic_flag hasFailed;
-    std::exception_ptr failure;  ///< Set before `done` counts its piece.
+    std::vector<char> hasFailed;  ///< Of each piece; set before `done` counts it.
 
-    Pieces(const std::function<void(size_t)>& whole, size_t pieces) : work(whole), count(pieces) {}
+    Pieces(const std::function<void(size_t)>& whole, size_t pieces)
+        : work(whole), count(pieces), hasFailed(pieces) {}
 
     void take() {
         for (size_t piece = next++; piece < count; piece = next++) {
             try {
                 work(piece);
             } catch (...) {
-                if (!hasFailed.test_and_set()) failure = std::current_exception();
+                hasFailed[piece] = 1;
             }
             if (++done == count) done.notify_all();
         }
@@ -50,11 +51,17 @@ void SharedWork::run(size_t count, const std::function<void(size_t)>& work) {
     const auto pieces = std::make_shared<Pieces>(work, count);
     for (int helper = 0; helper < pool_.maxThreadCount(); ++helper) {
         if (static_cast<size_t>(helper) + 1 >= count) break;
-        if (!pool_.tryStart([pieces] { pieces->take(); })) break;
+        try {
+            if (!pool_.tryStart([pieces] { pieces->take(); })) break;
+        } catch (const std::bad_alloc&) {
+            // Those that have begun hold `work`: it is left only when all is done.
+            break;
+        }
     }
     pieces->take();
     pieces->waitForOthers();
-    if (pieces->failure) std::rethrow_exception(pieces->failure);
+    for (size_t piece = 0; piece < count; ++piece)
+        if (pieces->hasFailed[piece] != 0) work(piece);
 }
 
 }  // namespace lanescope::views

@@ -15,7 +15,8 @@ class SharedWork {
     SharedWork();
 
     /// Calls `work` once with each number below `count`, at the same time on several threads, and
-    /// returns when all calls have ended. What one of them throws is thrown here.
+    /// returns when all calls have ended. What threw, as memory ran out in another thread, is
+    /// called once more on this one; what it throws then is thrown here.
     void run(size_t count, const std::function<void(size_t)>& work);
 
   private:

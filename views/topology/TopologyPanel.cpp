@@ -36,6 +36,11 @@ TopologyPanel::TopologyPanel(QWidget* parent)
       job_(new LatestJob(this)),
       matrix_(new TopologyMatrix(this)),
       links_(new ReportView(this)) {
+    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+        isStale_ = job_->isOutdated();
+        verdict_->setText(tr("There is not enough memory to say how the GPUs are connected."));
+        emit updated();
+    });
     auto* splitter = new QSplitter(this);
     splitter->addWidget(makeFacts());
     splitter->addWidget(makeGraph());

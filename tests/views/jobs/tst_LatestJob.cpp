@@ -30,6 +30,36 @@ class TestLatestJob : public QObject {
         QVERIFY(!job.isRunning());
     }
 
+    void whatThereIsNoMemoryForIsSaid() {
+        LatestJob job;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QSignalSpy lost(&job, &LatestJob::ranOutOfMemory);
+        job.start([]() -> LatestJob::Publish { throw std::bad_alloc(); });
+        QVERIFY(finished.wait());
+        QCOMPARE(lost.count(), 1);
+        QVERIFY(!job.isRunning());
+        // An answer that nothing comes of is none that was lost.
+        job.start([]() -> LatestJob::Publish { return {}; });
+        QVERIFY(finished.wait());
+        QCOMPARE(lost.count(), 1);
+    }
+
+    /// Nor is one that a newer answer makes void.
+    void whatIsVoidIsNotMissed() {
+        LatestJob job;
+        QSemaphore gate;
+        QSignalSpy finished(&job, &LatestJob::finished);
+        QSignalSpy lost(&job, &LatestJob::ranOutOfMemory);
+        job.start([&]() -> LatestJob::Publish {
+            gate.acquire();
+            throw std::bad_alloc();
+        });
+        job.start([]() -> LatestJob::Publish { return {}; });
+        gate.release();
+        QVERIFY(finished.wait());
+        QCOMPARE(lost.count(), 0);
+    }
+
     void onlyTheNewestOfManyIsPublished() {
         LatestJob job;
         QSemaphore gate;
