@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -50,10 +51,13 @@ bool isAllInFile(Database& database) {
 /// Where SQLite's header says which kind of journal the file has.
 constexpr off_t versionsOffset = 18;
 
-bool usesLog(int file) {
+/// Nothing if it cannot be read, with errno: what is in the log would be lost with the log.
+std::optional<bool> usesLog(int file) {
     std::array<unsigned char, 2> versions{};
-    return ::pread(file, versions.data(), versions.size(), versionsOffset) == 2 &&
-           (versions[0] == 2 || versions[1] == 2);
+    const ssize_t got = ::pread(file, versions.data(), versions.size(), versionsOffset);
+    if (got >= 0 && got < static_cast<ssize_t>(versions.size())) errno = EIO;
+    if (got != static_cast<ssize_t>(versions.size())) return std::nullopt;
+    return versions[0] == 2 || versions[1] == 2;
 }
 
 bool sayWithoutLog(int file) {
@@ -166,7 +170,8 @@ Result<void> endLiveJournal(Database& database) {
 Result<void> settleJournal(const std::filesystem::path& path) {
     const auto open = [&] { return ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC); };
     int file = open();
-    const bool hasLog = file >= 0 && usesLog(file);
+    std::optional<bool> answer = file >= 0 ? usesLog(file) : std::nullopt;
+    const bool hasLog = answer && *answer;
     if (hasLog) {
         ::close(file);
         const Connection database = connectTo(path);
@@ -174,8 +179,9 @@ Result<void> settleJournal(const std::filesystem::path& path) {
         if (!bringHome(database.get()))
             if (auto replaced = replaceByCopy(path, database.get()); !replaced) return replaced;
         file = open();
+        answer = file >= 0 ? usesLog(file) : std::nullopt;
     }
-    const bool isSettled = file >= 0 && (!usesLog(file) || sayWithoutLog(file));
+    const bool isSettled = answer && (!*answer || sayWithoutLog(file));
     const int problem = errno;
     if (file >= 0) ::close(file);
     if (!isSettled)

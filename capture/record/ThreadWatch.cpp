@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -50,7 +51,11 @@ ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::pa
 }
 
 ThreadWatch::~ThreadWatch() {
-    if (hasEnded()) log_->end();
+    try {
+        if (hasEnded()) log_->end();
+    } catch (const std::bad_alloc&) {
+        // A log without its end is told of as one that was cut.
+    }
 }
 
 void ThreadWatch::end() {

@@ -72,6 +72,7 @@ class tst_LiveJournal : public QObject {
     void aReaderThatStaysKeepsItsStateAndTheTraceIsFinished();
     void whatACopyLeftBehindIsRemoved();
     void noLinkIsFollowed();
+    void aFileThatCannotBeReadKeepsItsLog();
 
     void theMirrorTakesWhatIsNew();
     void theMirrorIsReadLikeATrace();
@@ -218,6 +219,19 @@ void tst_LiveJournal::noLinkIsFollowed() {
     QVERIFY(!publishFile(other, *folder_ / "other.sqlite", IfExists::Replace));
     QVERIFY(isUnharmed());
     QVERIFY(!std::filesystem::exists(*folder_ / "other.sqlite"));
+}
+
+void tst_LiveJournal::aFileThatCannotBeReadKeepsItsLog() {
+    writer_.reset();
+    const std::filesystem::path log = path_.string() + "-wal";
+    std::ofstream(path_, std::ios::trunc) << "short";
+    std::ofstream(log) << "all of the trace";
+    const Result<void> settled = settleJournal(path_);
+    QVERIFY(!settled);
+    QVERIFY2(settled.error().sentence.find("could not be finished") != std::string::npos,
+             settled.error().sentence.c_str());
+    QVERIFY(std::filesystem::exists(log));
+    std::filesystem::remove(log);
 }
 
 void tst_LiveJournal::whatACopyLeftBehindIsRemoved() {
