@@ -137,7 +137,9 @@ bool PerfStacks::isBeginning(uint32_t space, uint64_t address, uint32_t function
 
 uint32_t PerfStacks::functionAt(uint32_t space, uint64_t address) {
     const Mapping* const mapping = spaces_.space(space).find(address);
-    if (mapping == nullptr) return number("[unknown]", "[unknown]", false);
+    // A mapping may have no name.
+    if (mapping == nullptr || spaces_.file(mapping->file).empty())
+        return number("[unknown]", "[unknown]", false);
     const std::string& path = spaces_.file(mapping->file);
     if (ElfFile* const file = fileOf(mapping->file))
         if (const auto bias = file->bias(mapping->start, mapping->fileOffset))

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/values/Statistics.h"
+
 namespace lanescope {
 
 FlameTree::FlameTree() {
@@ -32,7 +34,7 @@ uint32_t FlameTree::child(uint32_t parent, uint32_t name, const Frame& frame, bo
 }
 
 void FlameTree::addTime(uint32_t node, int64_t ns) {
-    if (ns > 0) nodes_[node].selfNs += ns;
+    if (ns > 0) nodes_[node].selfNs = saturatingSum(nodes_[node].selfNs, ns);
 }
 
 void FlameTree::add(const std::vector<std::string>& frames, int64_t ns) {
@@ -59,7 +61,7 @@ void FlameTree::sumUp() {
     }
     for (auto index = static_cast<uint32_t>(nodes_.size()); index-- > 1;) {
         Node& parent = nodes_[nodes_[index].parent];
-        parent.totalNs += nodes_[index].totalNs;
+        parent.totalNs = saturatingSum(parent.totalNs, nodes_[index].totalNs);
         ++parent.childCount;
     }
 }
@@ -95,7 +97,7 @@ void FlameTree::orderRows() {
                 nodes_[parent].firstChild = static_cast<uint32_t>(rows_.size()) + place;
             }
             node.startNs = nowNs;
-            nowNs += node.totalNs;
+            nowNs = saturatingSum(nowNs, node.totalNs);
         }
         rows_.insert(rows_.end(), row.begin(), row.end());
         rowEnds_.push_back(static_cast<uint32_t>(rows_.size()));
@@ -147,7 +149,7 @@ FlameMatches matchFrames(const FlameTree& tree,
         found.isMatch[index] = true;
         isWithin[index] = true;
         ++found.frames;
-        if (!isCounted) found.ns += node.totalNs;
+        if (!isCounted) found.ns = saturatingSum(found.ns, node.totalNs);
     }
     return found;
 }

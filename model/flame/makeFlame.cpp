@@ -11,6 +11,7 @@
 #include "model/flame/StackPlaces.h"
 #include "model/flame/WorkNames.h"
 #include "model/trace/kinds/workStacks.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 
@@ -84,7 +85,7 @@ void writeFolded(const FlameTree& tree, uint32_t root, const TextSink& sink) {
         std::string line;
         for (const uint32_t frame : tree.pathTo(index))
             if (frame != 0) append(line, tree.nameOf(frame));
-        lines[line] += tree.nodes()[index].selfNs;
+        lines[line] = saturatingSum(lines[line], tree.nodes()[index].selfNs);
     }
     for (const auto& [line, ns] : lines)
         if (!sink(fmt::format("{} {}\n", line, ns))) return;

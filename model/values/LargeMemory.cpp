@@ -27,18 +27,23 @@ class LargeMemory::File {
             return nullptr;
         Result<TemporaryFile> file = TemporaryFile::create(folder);
         if (!file) return nullptr;
-        void* const mapped =
-            ::mmap(nullptr, mappedBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor(), 0);
-        if (mapped == MAP_FAILED) return nullptr;
-        return std::unique_ptr<File>(new File(std::move(*file), static_cast<std::byte*>(mapped)));
+        // Where addresses are scarce, as by a limit of the process, fewer will do.
+        for (size_t bytes = mostMappedBytes; bytes >= leastMappedBytes; bytes /= 4) {
+            void* const mapped =
+                ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor(), 0);
+            if (mapped != MAP_FAILED)
+                return std::unique_ptr<File>(
+                    new File(std::move(*file), static_cast<std::byte*>(mapped), bytes));
+        }
+        return nullptr;
     }
-    ~File() { ::munmap(base_, mappedBytes); }
+    ~File() { ::munmap(base_, mappedBytes_); }
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
     bool contains(const void* block) const {
         const auto* const at = static_cast<const std::byte*>(block);
-        return !std::less<>()(at, base_) && std::less<>()(at, base_ + mappedBytes);
+        return !std::less<>()(at, base_) && std::less<>()(at, base_ + mappedBytes_);
     }
     size_t usedBytes() const { return usedBytes_; }
 
@@ -71,7 +76,8 @@ class LargeMemory::File {
 
   private:
     /// More than any disk that traces are on has free; nothing but addresses.
-    static constexpr size_t mappedBytes = size_t{1} << 40;
+    static constexpr size_t mostMappedBytes = size_t{1} << 40;
+    static constexpr size_t leastMappedBytes = size_t{1} << 34;
     static constexpr size_t slotFactor = 8;
     static constexpr size_t kindCount = 9;
     /// Room is reserved in pieces as long.
@@ -80,7 +86,8 @@ class LargeMemory::File {
     /// goes, and pages that are there need not be brought in again.
     static constexpr size_t mostFreeBytes = size_t{1} << 30;
 
-    File(TemporaryFile file, std::byte* base) : file_(std::move(file)), base_(base) {}
+    File(TemporaryFile file, std::byte* base, size_t mappedBytes)
+        : file_(std::move(file)), base_(base), mappedBytes_(mappedBytes) {}
 
     static constexpr size_t slotBytes(size_t kind) {
         size_t bytes = leastBytes;
@@ -104,7 +111,7 @@ class LargeMemory::File {
             freeBytes_ -= reserved_[slot];
             return slot;
         }
-        if (slotBytes(kind) > mappedBytes - end_) return std::nullopt;
+        if (slotBytes(kind) > mappedBytes_ - end_) return std::nullopt;
         const size_t slot = end_;
         end_ += slotBytes(kind);
         return slot;
@@ -135,6 +142,7 @@ class LargeMemory::File {
 
     TemporaryFile file_;
     std::byte* const base_;
+    const size_t mappedBytes_;
     size_t end_ = 0;
     size_t usedBytes_ = 0;
     std::unordered_map<size_t, size_t> reserved_;  ///< Bytes from the start of each slot.

@@ -68,11 +68,10 @@ bool XplaneReader::timesOf(const XplaneLine& line, const XplaneEvent& event, int
     const int64_t offsetNs = event.offsetPs / picosecondsPerNs;
     const bool isPossible = line.timeNs > -furthestNs && line.timeNs < furthestNs * 4 &&
                             offsetNs > -furthestNs && event.durationPs >= 0;
-    if (!isPossible || line.timeNs > INT64_MAX - offsetNs) {
+    if (!isPossible || __builtin_add_overflow(line.timeNs, offsetNs, &startNs)) {
         ++chunk_.tally().untimed;
         return false;
     }
-    startNs = line.timeNs + offsetNs;
     durationNs = endPs / picosecondsPerNs - offsetNs;
     ++chunk_.tally().fractions;
     return true;
