@@ -8,8 +8,11 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
-#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -76,19 +79,30 @@ RunInfo describeRun(const RecordOptions& options) {
 /// it. For a recovery, which may be on another machine, the answer lies beside the logs. A driver
 /// that hangs, as with a GPU that fell off its bus, is left hanging on a thread of its own.
 void askForMachine(Collector& collector, RunInfo info, const RunFolder& folder) {
-    std::promise<Machine> promise;
-    std::future<Machine> answer = promise.get_future();
-    std::thread([promise = std::move(promise)]() mutable {
+    // A promise that is broken for want of memory would end the program for want of memory.
+    struct Answer {
+        std::mutex mutex;
+        std::condition_variable hasCome;
+        std::optional<Machine> machine;
+    };
+    const auto answer = std::make_shared<Answer>();
+    std::thread([answer] {
         Machine machine;
         try {
             machine = queryMachine();
         } catch (const std::exception&) {
             // Without memory nobody knows it; the program goes on.
         }
-        promise.set_value(std::move(machine));
+        const std::lock_guard lock(answer->mutex);
+        answer->machine = std::move(machine);
+        answer->hasCome.notify_one();
     }).detach();
-    if (answer.wait_for(machinePatience) != std::future_status::ready) return;
-    info.machine = answer.get();
+    std::unique_lock lock(answer->mutex);
+    if (!answer->hasCome.wait_for(lock, machinePatience,
+                                  [&] { return answer->machine.has_value(); }))
+        return;
+    info.machine = std::move(*answer->machine);
+    lock.unlock();
     if (!info.machine.driverVersion.empty())
         // Without it a recovery asks the machine that it runs on.
         static_cast<void>(info.save(folder.path() / runInfoWithMachineFileName));

@@ -192,6 +192,7 @@ class tst_AgentTrouble : public QObject {
     }
 
     void saysWhatTorchProfilerLoses() {
+        if (test::hasAddressSanitizer) QSKIP("The sanitizer wants to be loaded first.");
         AgentRun plain;
         QVERIFY(plain.run());
         QCOMPARE(plain.log().notes.count("torch-profiler"), size_t{0});

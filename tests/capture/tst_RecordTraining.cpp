@@ -9,6 +9,8 @@
 #include <set>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "model/compare/storedSummary.h"
 #include "model/format/Sqlite.h"
 #include "model/load/loadTrace.h"
@@ -181,7 +183,10 @@ class tst_RecordTraining : public QObject {
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
         compareWithPlan(**trace, plan);
         QCOMPARE((*trace)->processes.size(), size_t{4});
-        QCOMPARE(int64_t{(*trace)->nvtx.size()}, int64_t{10 * 6 + 3 * 50});
+        std::string health;
+        for (const HealthNote& note : (*trace)->health) health += note.sentence + "\n";
+        QVERIFY2(int64_t{(*trace)->nvtx.size()} == int64_t{10 * 6 + 3 * 50},
+                 fmt::format("{} ranges; {}", (*trace)->nvtx.size(), health).c_str());
     }
 
     void recoversWhenTheRecorderIsKilled() {
