@@ -214,8 +214,13 @@ def write_summary(summary, path, schema):
         table = tables[name]
         cells = [[None if value == NONE else value for value in table[column].tolist()] for column in columns]
         return list(zip(*cells))
+    # What must be there and is of no rank's comparison is 0.
+    known = {"worker": "0", "processName": "'python'", **dict.fromkeys(("pid", "rank", "gpuId", "gpuName", "endedAbnormally"), "?")}
+    needed = [name for _, name, _, must, *_ in database.execute("PRAGMA table_info(LANESCOPE_STORED_WORKERS)") if must and name not in known]
+    columns = {**known, **dict.fromkeys(needed, "0")}
+    insert = f"INSERT INTO LANESCOPE_STORED_WORKERS ({', '.join(columns)}) VALUES ({', '.join(columns.values())})"
     for row in rows("workers", "pid", "rank", "gpu", "gpu_name", "ended_abnormally"):
-        database.execute("INSERT INTO LANESCOPE_STORED_WORKERS VALUES (0,?,?,'python',?,?,?,0,0,0,0,0,0,0,0,0,0,0,0,NULL)", row)
+        database.execute(insert, row)
     for row in rows("workers", "host", "boot", "local_rank", "world_size", "gpu_uuid", "start_ns", "end_ns", "clock_error_ns", "clock_most_error_ns"):
         database.execute("INSERT INTO LANESCOPE_STORED_PLACES VALUES (0,?,?,?,?,?,?,?,?,?)", row)
     database.executemany("INSERT INTO LANESCOPE_STORED_STEPS VALUES (0,?,'',?,?,NULL)", rows("steps", "step", "start_ns", "wall_ns"))
