@@ -275,9 +275,11 @@ class LineFitter {
         spreadNs_ = std::max(leastSpreadNs, normal * medianOf(std::move(distances)));
     }
 
-    /// Three standard deviations where a clock is known worst, and the spread for what ranks of one
-    /// clock may have in common.
+    /// Three standard deviations where a clock is known worst, and twice the spread for what ranks
+    /// of one clock may have in common: a GPU whose work ends a little later each time, or whose
+    /// times are brought to the host's by a little too much, looks like a clock that is ahead.
     void giveErrors() {
+        constexpr double inCommon = 2;
         for (State& state : clocks_) {
             if (state.unknown == SIZE_MAX) continue;
             std::vector<double> unit(unknowns_);
@@ -291,7 +293,7 @@ class LineFitter {
                 worst =
                     std::max(worst, ofOffset[state.unknown] + 2 * s * ofOffset[state.unknown + 1] +
                                         s * s * ofDrift[state.unknown + 1]);
-            state.errorNs = 3 * spreadNs_ * std::sqrt(std::max(worst, 0.0)) + spreadNs_;
+            state.errorNs = 3 * spreadNs_ * std::sqrt(std::max(worst, 0.0)) + inCommon * spreadNs_;
         }
     }
 
