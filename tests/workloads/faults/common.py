@@ -10,11 +10,13 @@ import time
 PROGRAMS = {}
 
 
-def program(name, fault, where, held_back=False, blind=False):
-    """Adds a program with one known fault; the function gets a `Run` and returns what `Run.steps` does, or a cost."""
+def program(name, fault, where, held_back=False, blind=False, second=False):
+    """Adds a program with one known fault; the function gets a `Run` and returns what `Run.steps` does, or a cost. Those
+    of the second blind set are `second`, not `blind`."""
 
     def add(function):
-        PROGRAMS[name] = {"function": function, "fault": fault, "where": where, "held_back": held_back, "blind": blind}
+        PROGRAMS[name] = {"function": function, "fault": fault, "where": where, "held_back": held_back, "blind": blind,
+                          "second": second}
         return function
 
     return add
@@ -29,6 +31,8 @@ def kind(entry):
     """What `faulty.py --list` calls programs such as this."""
     if entry["blind"]:
         return "blind" if entry["fault"] else "blind-clean"
+    if entry["second"]:
+        return "second" if entry["fault"] else "second-clean"
     return "clean" if not entry["fault"] else "held-back" if entry["held_back"] else "faults"
 
 
@@ -159,4 +163,4 @@ def without_recorder():
 
 def report(name, entry, truth):
     print(json.dumps({"name": name, "fault": entry["fault"], "where": entry["where"], "held_back": entry["held_back"],
-                      "blind": entry["blind"], **truth}), flush=True)
+                      "blind": entry["blind"], "second": entry["second"], **truth}), flush=True)
