@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include "model/compare/meanStep.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/hostTime.h"
+#include "model/explain/idleCalls.h"
 #include "model/explain/longKernel.h"
 #include "model/explain/sayExplanation.h"
+#include "model/explain/worthTelling.h"
 #include "model/trace/knowsOnlyNccl.h"
 #include "model/values/DurationScale.h"
 
@@ -24,36 +25,7 @@ int64_t ownNs(const WorkerParts& worker) {
            worker.parts[StepPart::ExposedCommunication];
 }
 
-bool isAllocation(const Contributor& each) {
-    return each.trait == ContributorTrait::Allocation;
-}
-
-/// Idle while the CPU was in a call that has `word` in its name and returns when the work is done.
-bool isInWaitingCall(const Contributor& each, std::string_view word) {
-    const auto has = [&](std::string_view part) { return each.name.find(part) != each.name.npos; };
-    return each.kind == ContributorKind::Idle && each.name.starts_with("in cu") && has(word) &&
-           !has("Async") && !has("Graph");
-}
-
-bool isSynchronousCopy(const Contributor& each) {
-    return isInWaitingCall(each, "Memcpy");
-}
-
-bool isSynchronousMemset(const Contributor& each) {
-    return isInWaitingCall(each, "Memset");
-}
-
-bool isPageable(const Contributor& each) {
-    return each.trait == ContributorTrait::Pageable;
-}
-
-/// Idle while the CPU was in a call that should return at once and does not, for what it copies is
-/// not pinned.
-bool isInPageableCopy(const Contributor& each) {
-    return isPageable(each) && each.kind == ContributorKind::Idle;
-}
-
-/// Of a finding, to be about the steps of a period: in the time, or in the odd steps.
+/// Of the odd steps, to be told as the steps of a period.
 constexpr double mostlyOfPeriod = 0.75;
 
 class Explainer {
@@ -106,10 +78,10 @@ class Explainer {
         findHostWaits();
         findHostWork();
         findPart(Rule::HostSynchronization, StepPart::Synchronization, leastShare);
-        findPart(Rule::LaunchBound, StepPart::LaunchBound, leastShare);
+        findLaunchBound();
         findPart(Rule::QueuedIdle, StepPart::OtherIdle, leastQueuedShare);
         findCopies();
-        findPart(Rule::Memsets, StepPart::Memset, leastShare);
+        findMemsets();
         if (!findUnusedNvlink())
             findPart(Rule::ExposedCommunication, StepPart::ExposedCommunication,
                      leastCommunicationShare);
@@ -201,6 +173,22 @@ class Explainer {
         if (static_cast<double>(restNs) >= least * static_cast<double>(critical_->meanNs))
             partsTold_.insert(part);
         add(rule, restNs, least, greatestBy(summary(), untoldNs));
+    }
+
+    /// A program that launches too slowly does so in most of its steps. In those in which nothing
+    /// came late the same launches were in time, so that others are disturbed by something else.
+    void findLaunchBound() {
+        const auto typicalNs =
+            static_cast<double>(ofTypicalStepNs(summary(), StepPart::LaunchBound));
+        if (typicalNs >= leastLaunchShare * static_cast<double>(critical_->meanNs))
+            findPart(Rule::LaunchBound, StepPart::LaunchBound, leastLaunchShare);
+    }
+
+    void findMemsets() {
+        const auto sets = [](const Contributor& each) {
+            return each.part == StepPart::Memset || isFill(each);
+        };
+        add(Rule::Memsets, exposedNs(sets), leastShare, greatest(sets));
     }
 
     /// A thread that was seen to wait, and what of the time of one that by turns ran and waited it
@@ -301,6 +289,7 @@ class Explainer {
             auto found = patternOf(run_.workers[worker].steps, run_.workers.size());
             if (!found || groupOf(found->part) == PartGroup::Collectives || found->costNs <= 0)
                 continue;
+            if (run_.workers.size() == 1 && isOfBatchSize(*found, run_.workers[worker])) continue;
             if (worst && worst->costNs >= found->costNs) continue;
             worst = std::move(found);
             where = worker;
@@ -343,15 +332,14 @@ class Explainer {
     }
 
     /// A step that is longer every so often says more than the part in which it is longer, where
-    /// that is most of it: when, and so what.
+    /// that is more of it than all the rest: when, and so what.
     void putPeriodFirst() {
         const auto period = std::ranges::find_if(made_.findings, isPeriod);
         if (period == made_.findings.end()) return;
         const auto isOfIt = [&](const Finding& each) {
             return each.worker == period->worker && !each.contributor.empty() &&
                    each.contributor == period->contributor &&
-                   static_cast<double>(period->mostGainNs) >=
-                       mostlyOfPeriod * static_cast<double>(each.mostGainNs);
+                   period->mostGainNs > each.mostGainNs - period->mostGainNs;
         };
         const auto first = std::find_if(made_.findings.begin(), period, isOfIt);
         std::rotate(first, period, period + 1);

@@ -69,7 +69,7 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
             "meanwhile "
             "is a guess: it was not seen to wait for any.{}",
             time, mostly, loaderSentence(worker));
-    std::string text = fmt::format("The GPU waits {} for data: mostly {}.", time, mostly);
+    std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);
     if (guessed >= leastShareTold)
         text += fmt::format(
             " For {} % of it that is a guess: the CPU was not seen to wait for any data.",

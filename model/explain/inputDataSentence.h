@@ -7,8 +7,8 @@
 
 namespace lanescope::explain {
 
-/// "The GPU waits 14 ms of a step (42 %) for data: mostly ...", and how much of that is a guess, as
-/// nothing but what came next says that the CPU was getting data.
+/// "The GPU waits 14 ms of a step (42 %) for the next batch: mostly ...", and how much of that is a
+/// guess, as nothing but what came next says that the CPU was getting data.
 std::string inputDataSentence(const compare::WorkerSummary& worker, const std::string& time,
                               const std::string& mostly);
 

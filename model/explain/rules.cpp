@@ -24,7 +24,9 @@ constexpr RuleFacts rules[]{
      "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
      "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
      "'%Synchronize%' GROUP BY 1 ORDER BY ns DESC"},
-    {"launch_bound", "The GPU is idle at least 3 % of the step because work was launched too late.",
+    {"launch_bound",
+     "The GPU is idle at least 15 % of the step, and of the median step, because work was launched "
+     "too late.",
      "Fused or larger kernels, a larger batch, less Python between launches; CUDA graphs "
      "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
      "SELECT s.value AS kernel, count(*) AS launches, avg(k.end - k.start) AS mean_ns FROM "
@@ -61,10 +63,16 @@ constexpr RuleFacts rules[]{
      "'nccl%' GROUP BY 1 ORDER BY ns DESC"},
     {"odd_steps", "Steps far longer than the others cost at least 2 % of the mean step.",
      "Look at one of them: checkpoints, evaluation, garbage collection, a late batch.", ""},
-    {"memsets", "Memsets that nothing hides take at least 3 % of the step.",
-     "Fewer and larger buffers, zero_grad(set_to_none=True).",
+    {"memsets",
+     "Memsets and kernels that only set memory, which nothing hides, take at least 3 % of the "
+     "step.",
+     "torch.empty for what is written before it is read, buffers that stay, "
+     "zero_grad(set_to_none=True); fewer and larger ones.",
      "SELECT memKind, count(*) AS memsets, sum(bytes) AS bytes, count(*) - count(bytes) AS "
-     "of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMSET GROUP BY 1"},
+     "of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMSET GROUP BY 1 UNION "
+     "ALL SELECT s.value, count(*), NULL, count(*), sum(k.end - k.start) FROM "
+     "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value LIKE "
+     "'%FillFunctor%' GROUP BY 1"},
     {"queued_idle", "The GPU is idle at least 10 % of the step though work was launched in time.",
      "Streams that wait for each other, tiny kernels one behind the other, or too little work a "
      "launch: fuse, or use CUDA graphs.",
@@ -117,7 +125,7 @@ constexpr RuleFacts rules[]{
      "(cuLibraryLoadData) belongs into a warm-up before the steps.",
      ""},
     {"gpu_idle",
-     "The GPU has no work for at least 10 % of the step, for known causes that are each too small "
+     "The GPU has no work for at least 15 % of the step, for known causes that are each too small "
      "for a rule of their own.",
      "No one cause stands out: a larger batch, fewer and larger pieces of work, or CUDA graphs.",
      "SELECT deviceId, start, idle_ns FROM (SELECT deviceId, start, start - max(\"end\") OVER "

@@ -201,8 +201,9 @@ class Words {
                          const std::string& what) const {
         std::string text = fmt::format(
             "The GPU waits {} while the thread that launches its work is busy with something else "
-            "on the CPU, for long at a time: mostly {}{}",
-            time, what, where(finding));
+            "on the CPU{}, for long at a time: mostly {}{}",
+            time, what.find(".py:") != std::string::npos ? " (Python, or what that calls)" : "",
+            what, where(finding));
         const std::string place = hostWorkPlace(worker(finding.worker));
         if (!place.empty() && what.find(place) == std::string::npos)
             text += fmt::format("; where it was seen to run, that was most {}", place);
@@ -299,8 +300,8 @@ class Words {
             case Rule::OddSteps:
                 return oddSteps(finding, time);
             case Rule::Memsets:
-                return fmt::format("Memsets that nothing hides take {}{}, {}.", time,
-                                   where(finding), times(finding));
+                return fmt::format("Setting memory that nothing hides takes {}: mostly {}{}, {}.",
+                                   time, what, where(finding), times(finding));
             case Rule::QueuedIdle:
                 return fmt::format(
                     "The GPU is idle {} though its work was launched in time: mostly {}{}.", time,

@@ -204,9 +204,11 @@ class TestExplainCommand : public QObject {
         for (int number = 0; number < 60; ++number) {
             const int64_t lengthUs = number % 3 == 0 ? 9'000 : 5'000;
             builder.addNvtx(thread, "iter's " + std::to_string(number), at, at + lengthUs * us);
-            builder.addNvtx(thread, "next_batch", at, at + 2'000 * us);
-            builder.launch(thread, stream, "gemm", at + 2'010 * us, at + 2'020 * us,
-                           at + (lengthUs - 1'000) * us);
+            // The batch takes longer: what only computes for longer may be of another size.
+            const int64_t readyUs = lengthUs - 3'000;
+            builder.addNvtx(thread, "next_batch", at, at + readyUs * us);
+            builder.launch(thread, stream, "gemm", at + (readyUs + 10) * us,
+                           at + (readyUs + 20) * us, at + (lengthUs - 1'000) * us);
             at += lengthUs * us;
         }
         const QString path = folder_.filePath("named.sqlite");

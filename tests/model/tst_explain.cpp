@@ -299,8 +299,8 @@ class TestExplain : public QObject {
 
     void partsSumToTheStepAndFindingsAreSorted() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, "a", 10 * ms + 333);
-        made.add(StepPart::DataLoading, ContributorKind::Idle, "b", 20 * ms + 777);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, "a", 30 * ms + 333);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, "b", 40 * ms + 777);
         const Explanation explanation = explain::explain(made.run());
         for (const WorkerParts& worker : explanation.workers)
             QCOMPARE(worker.parts.sum(), worker.meanNs);

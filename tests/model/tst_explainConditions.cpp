@@ -400,11 +400,11 @@ class TestExplainConditions : public QObject {
             made.add(part, ContributorKind::Idle, name, ns);
         };
         idle(StepPart::OtherIdle, "between pieces of queued work", 9 * ms);
-        idle(StepPart::LaunchBound, "outside CUDA calls", 3 * ms);
+        idle(StepPart::LaunchBound, "outside CUDA calls", 12 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{Rule::GpuIdle});
-        QCOMPARE(explanation.findings[0].mostGainNs, 12 * ms);
-        QVERIFY2(has(explanation.findings[0].sentence, "mostly between pieces of queued work"),
+        QCOMPARE(explanation.findings[0].mostGainNs, 21 * ms);
+        QVERIFY2(has(explanation.findings[0].sentence, "mostly outside CUDA calls"),
                  explanation.findings[0].sentence.c_str());
         QVERIFY(!explanation.findings[0].sql.empty());
         QVERIFY(rulesOf(explain::explain(made.run(), {Rule::GpuIdle})).empty());
