@@ -16,10 +16,6 @@ namespace lanescope::compare {
 
 namespace {
 
-void append(Stretches& all, const Stretches& more) {
-    all.insert(all.end(), more.begin(), more.end());
-}
-
 /// So long around a launch a thread is on its way from the last or to the next.
 constexpr int64_t launchingNs = 2'000'000;
 

@@ -15,10 +15,6 @@ namespace lanescope::compare {
 
 namespace {
 
-void append(Stretches& all, const Stretches& more) {
-    all.insert(all.end(), more.begin(), more.end());
-}
-
 /// The way from a wait to the next launch, generously. A GPU that ran dry for a wait has to do
 /// without work for that long, however far ahead the CPU could have been.
 constexpr int64_t afterWaitNs = 100'000;

@@ -13,7 +13,6 @@ namespace lanescope::fleet {
 
 namespace {
 
-constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 constexpr size_t mostSampled = 1 << 18;
 
 /// Some of the values that are known, evenly chosen, sorted.

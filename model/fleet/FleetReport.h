@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,9 @@
 #include "model/format/parseStepRange.h"
 
 namespace lanescope::fleet {
+
+/// What nobody measured.
+inline constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 /// What a map of ranks and steps tells.
 enum class Measure : uint8_t {

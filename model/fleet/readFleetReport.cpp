@@ -28,7 +28,6 @@ namespace {
 constexpr size_t mostRanks = 1 << 17, mostSteps = 1 << 20, mostLines = 1000, mostText = 4096;
 constexpr size_t mostNumbers = 1 << 22;  // of ranks in all findings
 constexpr int64_t rowsBetweenLooks = 1 << 16;
-constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 /// Whether a shell would run `lanescope` with it and nothing else: people paste it into one.
 bool isPlainCommand(std::string_view command) {

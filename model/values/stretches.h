@@ -26,6 +26,11 @@ using Stretches = LargeVector<Stretch>;
 /// in does. O(n log n), O(n) if sorted.
 Stretches withoutOverlaps(Stretches stretches);
 
+/// Puts the stretches of `more` behind those of `all`.
+inline void append(Stretches& all, const Stretches& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
 /// What of `from` no stretch of `holes` covers; where `from` lies. Labels are those of `from`.
 /// O(n + m).
 Stretches without(const Stretches& from, const Stretches& holes);
