@@ -179,6 +179,7 @@ void TracePage::showHealth() {
     healthBar_->setNotes(notesOf(*trace_));
     healthBar_->setPlaceKnown(
         placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
+    guide_->card().setToldBeside(shownText(healthBar_->worst()));
 }
 
 void TracePage::showName(const QString& name) {

@@ -121,6 +121,12 @@ void ExplanationCard::setTheme(const Theme& theme) {
     updateColors();
 }
 
+void ExplanationCard::setToldBeside(std::string doubt) {
+    if (toldBeside_ == doubt) return;
+    toldBeside_ = std::move(doubt);
+    refresh();
+}
+
 void ExplanationCard::setMostLines(int lines) {
     mostLines_ = std::max(1, lines);
     updateHeight();
@@ -149,7 +155,8 @@ void ExplanationCard::refresh() {
     about_->setText(run_ ? aboutRun(*run_, explanation_) : QString());
     about_->setVisible(!about_->text().isEmpty());
     QStringList doubts;
-    for (const std::string& doubt : explanation_.doubts) doubts << toQString(printable(doubt));
+    for (const std::string& doubt : explanation_.doubts)
+        if (doubt != toldBeside_) doubts << toQString(printable(doubt));
     doubts_->setVisible(!doubts.isEmpty());
     if (!doubts.isEmpty())
         doubts_->setText(QStringLiteral("\u26a0 ") + doubts.front() +

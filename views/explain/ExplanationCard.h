@@ -3,6 +3,7 @@
 
 #include <QWidget>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "views/explain/ExplainedRun.h"
@@ -30,6 +31,8 @@ class ExplanationCard : public QWidget {
     /// Rules that are not to be told of.
     void setMuted(std::set<explain::Rule> muted);
     const std::set<explain::Rule>& muted() const { return muted_; }
+    /// A doubt that stands beside the card already, and is not said again; empty if there is none.
+    void setToldBeside(std::string doubt);
     void setTheme(const Theme& theme);
     /// At most so many lines of findings are seen at once, but always the whole of the first; the
     /// others are scrolled to.
@@ -76,6 +79,7 @@ class ExplanationCard : public QWidget {
     ExplainedRunPtr run_;
     explain::Explanation explanation_;
     std::set<explain::Rule> muted_;
+    std::string toldBeside_;
     Theme theme_ = Theme::light();
     int mostLines_ = 3;
     QLabel* sentence_;

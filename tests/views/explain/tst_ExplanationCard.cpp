@@ -131,6 +131,28 @@ class TestExplanationCard : public QObject {
         QCOMPARE(shown.rules().front(), Rule::LaunchBound);
     }
 
+    /// As in the banner over the timeline.
+    void whatStandsBesideItIsNotSaidTwice() {
+        compare::RunSummary run = madeSummary(1, 20);
+        const std::string stolen = "The host of this virtual machine kept 0.5 of a core from it.";
+        run.facts.healthWarnings.push_back({Severity::Warning, HealthCode::CpuStolen, stolen});
+        Shown shown(std::make_shared<const ExplainedRun>(run));
+        const auto isSaid = [&] {
+            return std::ranges::any_of(shown.card.findChildren<QLabel*>(), [&](const QLabel* each) {
+                return !each->isHidden() && each->text().contains(QString::fromStdString(stolen));
+            });
+        };
+        QVERIFY(isSaid());
+        shown.card.setToldBeside("Something else.");
+        QVERIFY(isSaid());
+        shown.card.setToldBeside(stolen);
+        QVERIFY(!isSaid());
+        // Whoever asks for the explanation is told of it.
+        QVERIFY(std::ranges::count(shown.card.explanation().doubts, stolen) == 1);
+        shown.card.setToldBeside({});
+        QVERIFY(isSaid());
+    }
+
     void theSentenceOfAFindingIsCopied() {
         Shown shown(madeRun(1, 20));
         chooseInMenu("Copy the sentence");
