@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "tests/fuzz/targets/targets.h"
@@ -14,7 +16,7 @@ namespace lanescope::fuzz {
 
 namespace {
 
-constexpr size_t mostTables = 80, mostColumns = 60, mostRows = 3000;
+constexpr size_t mostTables = 80, mostColumns = 60, mostRows = 3000, mostRepeated = 20'000;
 
 template <class Number>
 bool isNumber(std::string_view text, Number& number, int base = 10) {
@@ -46,6 +48,31 @@ std::string unescaped(std::string_view text) {
         }
     }
     return plain;
+}
+
+/// "5+2" as the number 5, 7, 9 ... of a row that is repeated; false for any other word.
+bool bindGrowing(sqlite3_stmt* into, int index, std::string_view word, size_t repeated) {
+    const size_t plus = word.find('+', 1);
+    uint64_t first = 0, step = 0;
+    if (plus == word.npos || !isNumber(word.substr(0, plus), first) ||
+        !isNumber(word.substr(plus + 1), step))
+        return false;
+    sqlite3_bind_int64(into, index, static_cast<int64_t>(first + step * repeated));
+    return true;
+}
+
+/// A row of these values, which is that number of those that are repeated.
+void insert(sqlite3_stmt* into, std::span<const std::string_view> values,
+            std::optional<size_t> repeated) {
+    const auto columns = static_cast<size_t>(sqlite3_bind_parameter_count(into));
+    for (size_t at = 0; at < std::min(values.size(), columns); ++at) {
+        const int index = static_cast<int>(at + 1);
+        if (!repeated || !bindGrowing(into, index, values[at], *repeated))
+            bindWord(into, index, values[at]);
+    }
+    sqlite3_step(into);
+    sqlite3_reset(into);
+    sqlite3_clear_bindings(into);
 }
 
 /// The statement that a row of the new table goes through; null for a table that cannot be.
@@ -121,7 +148,7 @@ SqlitePtr databaseOf(std::string_view sheet) {
     SqlitePtr database(raw);
     sqlite3_exec(raw, "PRAGMA page_size = 512; BEGIN", nullptr, nullptr, nullptr);
     sqlite3_stmt* into = nullptr;
-    size_t tables = 0, rows = 0;
+    size_t tables = 0, rows = 0, repeated = 0;
     while (!sheet.empty()) {
         const std::vector<std::string_view> line = wordsOf(takeUntil(sheet, '\n'));
         if (line.empty()) continue;
@@ -129,12 +156,11 @@ SqlitePtr databaseOf(std::string_view sheet) {
             sqlite3_finalize(into);
             into = makeTable(raw, line);
         } else if (line[0] == "R" && into != nullptr && rows++ < mostRows) {
-            const auto columns = static_cast<size_t>(sqlite3_bind_parameter_count(into));
-            for (size_t value = 1; value < line.size() && value <= columns; ++value)
-                bindWord(into, static_cast<int>(value), line[value]);
-            sqlite3_step(into);
-            sqlite3_reset(into);
-            sqlite3_clear_bindings(into);
+            insert(into, std::span(line).subspan(1), std::nullopt);
+        } else if (size_t count = 0; line[0] == "M" && into != nullptr && line.size() > 1 &&
+                                     isNumber(line[1], count)) {
+            for (size_t row = 0; row < count && repeated < mostRepeated; ++row, ++repeated)
+                insert(into, std::span(line).subspan(2), row);
         } else if (int32_t id = 0; line[0] == "A" && line.size() == 2 && isNumber(line[1], id)) {
             const std::string pragma = "PRAGMA application_id = " + std::to_string(id);
             sqlite3_exec(raw, pragma.c_str(), nullptr, nullptr, nullptr);

@@ -3,12 +3,18 @@
 #include <cstring>
 #include <fstream>
 
+#include "model/export/traceFile.h"
+#include "model/format/PageSeal.h"
+#include "model/format/tables/Schema.h"
+#include "model/index/checkTrace.h"
+#include "model/index/indexPath.h"
 #include "model/index/readIndex.h"
 #include "model/index/writeIndex.h"
 #include "tests/fuzz/sealIndex.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
 #include "tests/fuzz/useTrace.h"
+#include "tests/support/openForWriting.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -18,11 +24,15 @@ namespace {
 
 constexpr SourceKey source{1, 2, 3};
 
-std::string indexOf(const TracePtr& trace, const Scratch& scratch) {
-    const auto path = scratch / "whole";
-    require(writeIndex(*trace, source, path).has_value(), "No index could be written.");
+std::string contentOf(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string indexOf(const TracePtr& trace, const Scratch& scratch, const SourceKey& key = source) {
+    const auto path = scratch / "whole";
+    require(writeIndex(*trace, key, path).has_value(), "No index could be written.");
+    return contentOf(path);
 }
 
 /// Writes over `index` what the input says: where in three bytes, how many in one, and these.
@@ -36,30 +46,95 @@ void edit(std::string& index, Bytes edits) {
     }
 }
 
+void edit(std::string& index, uint8_t kind, Bytes edits) {
+    edit(index, edits);
+    if (kind > 2) sealIndex(index);  // always long enough
+}
+
+/// A trace beside its index, as `lanescope check` looks at them.
+class CheckedTrace {
+  public:
+    explicit CheckedTrace(const TracePtr& trace) {
+        require(writeTraceFile(*trace, path_).has_value(), "No trace could be written.");
+        {
+            Result<Database> database = openForWriting(path_);
+            require(database && announceSeal(*database), "A trace could not be changed.");
+        }
+        require(sealPages(path_).has_value(), "A trace could not be sealed.");
+        trace_ = contentOf(path_);
+        write(trace_);
+        const auto key = sourceKeyOf(path_);
+        require(key.has_value(), "A trace has no key.");
+        index_ = indexOf(trace, scratch_, *key);
+    }
+
+    const std::string& index() const { return index_; }
+    const std::string& trace() const { return trace_; }
+
+    void check(const std::string& trace, const std::string& index) const {
+        if (trace != trace_) write(trace);
+        scratch_.write(indexPaths(path_).front().filename().string(), index);
+        const std::vector<Finding> findings = checkTrace(path_);
+        require(!findings.empty(), "Nothing was found out.");
+        for (const Finding& finding : findings) {
+            require(!finding.sentence.empty(), "Something was found without a word.");
+            require(finding.isGood || trace != trace_ || index != index_,
+                    "What is whole is said to be damaged.");
+        }
+        if (trace != trace_) write(trace_);
+    }
+
+  private:
+    /// By when it was written an index knows its trace, too.
+    void write(const std::string& trace) const {
+        scratch_.write("run.sqlite", trace);
+        std::filesystem::last_write_time(path_, std::filesystem::file_time_type{});
+    }
+
+    const Scratch scratch_;
+    const std::filesystem::path path_ = scratch_ / "run.sqlite";
+    std::string trace_, index_;
+};
+
+/// The edits are of the trace, or of its index.
+void checkEdited(uint8_t kind, bool isTrace, Bytes edits) {
+    static const CheckedTrace checked(
+        simulatedTraining({.steps = 2, .layers = 1, .ncclPlugin = true}));
+    std::string trace = checked.trace(), index = checked.index();
+    if (isTrace)
+        edit(trace, edits);
+    else
+        edit(index, kind, edits);
+    checked.check(trace, index);
+}
+
 }  // namespace
 
 /// The first byte says what is changed: a file of its own (0), or the index of one of two traces,
 /// as it is then or with every checksum made right again, as one would who means harm. So the
-/// corpus is small, and does not age with the format.
+/// corpus is small, and does not age with the format. With 8 the same changes of the index of a
+/// trace, with 16 added of the trace itself, are looked at as one who checks it does.
 void openIndex(Bytes bytes) {
     static const Scratch scratch;
     static const std::string training =
         indexOf(simulatedTraining({.steps = 2, .layers = 1, .ncclPlugin = true}), scratch);
     static const std::string memory = indexOf(simulatedMemory(), scratch);
     if (bytes.empty()) return;
-    const uint8_t kind = bytes[0] % 8;
+    const uint8_t how = bytes[0], kind = how % 8;
     bytes = bytes.subspan(1);
+    if ((how & 8) != 0) checkEdited(kind, (how & 16) != 0, bytes);
     std::string index;
     if (kind == 0) {
         index = textOf(bytes);
     } else {
         index = kind % 2 == 0 ? memory : training;
-        edit(index, bytes);
-        if (kind > 2) sealIndex(index);  // always long enough
+        edit(index, kind, bytes);
     }
     const auto path = scratch.write("index", index);
     const TracePtr trace = readIndex(path, source, "trace");
-    if (trace) usePartOf(*trace, bytes.size());
+    if (!trace) return;
+    (void)countDamagedBlocks(*trace);
+    usePartOf(*trace, bytes.size());
 }
 
 }  // namespace lanescope::fuzz

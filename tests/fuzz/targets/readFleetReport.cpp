@@ -2,21 +2,19 @@
 #include <cmath>
 
 #include "model/fleet/readFleetReport.h"
+#include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"
 
 namespace lanescope::fuzz {
 
-/// A report of many ranks as a sheet; what is read of it is ordered, scaled and asked as a map
-/// does.
-void readFleetReport(Bytes bytes) {
-    const auto report = fleet::readFleetReport(
-        Database::adopt(databaseOf(textOf(bytes)).release(), "fuzz.sqlite"), "fuzz.sqlite");
-    if (!report) return require(!report.error().sentence.empty(), "An error says nothing.");
-    const fleet::FleetReport& made = **report;
-    require(made.ranks.size() <= fleet::mostCells / made.steps.size(), "A map is too large.");
+namespace {
+
+/// The map, in each measure.
+void drawMap(const fleet::FleetReport& made) {
     for (size_t each = 0; each < fleet::measureCount; ++each) {
         const auto measure = static_cast<fleet::Measure>(each);
+        require(!fleet::name(measure).empty(), "A measure has no name.");
         const fleet::MapScale scale = fleet::scaleOf(made, measure);
         for (size_t row = 0; row < made.ranks.size(); ++row) {
             const float share = scale.shareOf(made.valueOf(measure, row, 0));
@@ -26,8 +24,48 @@ void readFleetReport(Bytes bytes) {
     for (const auto order : {fleet::RowOrder::Machine, fleet::RowOrder::Role, fleet::RowOrder::Lost,
                              fleet::RowOrder::Rank})
         require(fleet::ordered(made, order).rows.size() == made.ranks.size(), "A rank is lost.");
+}
+
+/// What is opened from a finding, and where that lies.
+void followFindings(const fleet::FleetReport& made, const Scratch& scratch) {
+    for (const fleet::ReportFinding& finding : made.findings) {
+        (void)made.valueOf(fleet::measureOf(finding), 0, 0);
+        const fleet::TellingPart part = fleet::tellingPart(finding);
+        std::vector<size_t> rows;
+        for (const int64_t rank : part.ranks)
+            if (const auto row = made.rowOf(rank)) rows.push_back(*row);
+        // Nothing that a report of anybody's names is there, so none is read.
+        if (const auto traces = fleet::tracesOf(made, rows, scratch / "chosen"); !traces)
+            require(!traces.error().sentence.empty(), "An error says nothing.");
+        if (!part.steps) continue;
+        const auto [first, end] = made.columnsOf(*part.steps);
+        require(first <= end && end <= made.steps.size(), "Steps are not there.");
+        for (const size_t row : rows)
+            for (size_t column = first; column < end; ++column)
+                require(!std::isinf(made.lateNs(row, column)), "A rank is late for ever.");
+    }
+    (void)fleet::folderElsewhere(made);
     if (const auto part = fleet::tellingPart(made))
         require(part->ranks.size() <= fleet::mostShown, "Too much is told.");
+}
+
+}  // namespace
+
+/// A report of many ranks as a sheet, which is a file as the viewer opens it; what is read of it is
+/// ordered, scaled and asked as a map does.
+void readFleetReport(Bytes bytes) {
+    static const Scratch scratch;
+    const SqlitePtr database = databaseOf(textOf(bytes));
+    const auto path = scratch.write("fleet.sqlite", bytesOf(database.get()));
+    const bool isOne = fleet::isFleetReport(path);
+    const auto report = fleet::readFleetReport(path);
+    if (!report) return require(!report.error().sentence.empty(), "An error says nothing.");
+    const fleet::FleetReport& made = **report;
+    require(isOne, "It is a report and does not look like one.");
+    require(made.ranks.size() <= fleet::mostCells / made.steps.size(), "A map is too large.");
+    drawMap(made);
+    followFindings(made, scratch);
+    require(std::isfinite(made.usualStepNs()), "A step has no end.");
     for (size_t row = 0; row < made.ranks.size(); ++row)
         require(std::isfinite(made.ranks[row].lostNs), "A loss is no number.");
 }

@@ -9,6 +9,7 @@
 
 #include "capture/collector/Collector.h"
 #include "capture/log/LogReader.h"
+#include "capture/perf/PerfLog.h"
 #include "model/load/loadTrace.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
@@ -62,20 +63,28 @@ std::string logOf(Bytes bytes) {
 /// sampler, and a second part.
 constexpr std::array<const char*, 5> names{name, "box.sampler.77.log", "far.1.4243.log",
                                            "box.-.4242.2.log", "box.-.4242.log.1"};
+constexpr const char* perfName = "run/box.-.4242.perf";
 
-/// The same as the logs of a run, each beginning with the magic of a log.
+constexpr std::string_view logMagic(log::fileMagic, sizeof log::fileMagic);
+constexpr std::string_view perfMagic(capture::perfLogMagic, sizeof capture::perfLogMagic);
+
+/// The same as what a run leaves: logs, each beginning with the magic of one, and what the kernel
+/// told of threads, which has no checksums.
 void writeLogs(const Scratch& scratch, Bytes bytes) {
     if (bytes.empty()) return;
     const bool isSealed = bytes[0] % 4 != 0;
     std::string_view rest = textOf(bytes.subspan(1));
-    const std::string_view magic(log::fileMagic, sizeof log::fileMagic);
-    for (const char* each : names) {
-        const uint32_t part = each == names.back() ? 1 : 0;
-        const size_t end = rest.empty() ? rest.npos : rest.find(magic, 1);
+    for (auto each = names.begin(); each != names.end() && !rest.empty();) {
+        const size_t end = std::min(rest.find(logMagic, 1), rest.find(perfMagic, 1));
         std::string file(rest.substr(0, end));
-        scratch.write(std::string("run/") + each, isSealed ? sealed(std::move(file), part) : file);
-        if (end == rest.npos) return;
-        rest.remove_prefix(end);
+        rest.remove_prefix(std::min(end, rest.size()));
+        if (file.starts_with(perfMagic)) {
+            scratch.write(perfName, file);
+            continue;
+        }
+        const uint32_t part = *each == names.back() ? 1 : 0;
+        scratch.write(std::string("run/") + *each, isSealed ? sealed(std::move(file), part) : file);
+        ++each;
     }
 }
 

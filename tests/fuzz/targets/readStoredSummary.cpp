@@ -21,16 +21,20 @@ namespace lanescope::fuzz {
 
 namespace {
 
-/// The bytes of a trace with a summary.
+/// The bytes of a trace with a summary, as `record` leaves it.
 std::string summarizedTrace() {
     const Scratch scratch;
     const auto path = scratch / "run.sqlite";
     const TracePtr trace = simulatedTraining({.steps = 3, .layers = 1, .ncclPlugin = true});
     require(writeTraceFile(*trace, path).has_value(), "No trace could be written.");
     const auto summary = compare::summarizeRun(*trace);
-    Result<Database> database = openForWriting(path);
-    require(summary && database && compare::writeRunSummary(*database, *summary),
-            "No summary could be written.");
+    {
+        Result<Database> database = openForWriting(path);
+        require(summary && database && announceSeal(*database) &&
+                    compare::writeRunSummary(*database, *summary),
+                "No summary could be written.");
+    }
+    require(sealPages(path).has_value(), "A trace could not be sealed.");
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -39,6 +43,22 @@ size_t numberIn(std::string_view word, size_t count) {
     size_t number = 0;
     std::from_chars(word.data(), word.data() + word.size(), number);
     return number % count;
+}
+
+/// "+ TABLE VALUE VALUE ..." adds a row.
+void add(sqlite3* database, const std::vector<std::string_view>& line) {
+    if (line.size() < 3) return;
+    const auto tables = tables::storedTables();
+    const tables::Table& table = *tables[numberIn(line[1], tables.size())];
+    std::string sql = std::string("INSERT INTO ") + table.tableName() + " VALUES(?";
+    const size_t count = table.columns().size();
+    for (size_t column = 1; column < count; ++column) sql += ",?";
+    sqlite3_stmt* statement = nullptr;
+    sqlite3_prepare_v2(database, (sql + ")").c_str(), -1, &statement, nullptr);
+    for (size_t value = 0; value + 2 < line.size() && value < count; ++value)
+        bindWord(statement, static_cast<int>(value + 1), line[value + 2]);
+    sqlite3_step(statement);
+    sqlite3_finalize(statement);
 }
 
 /// "TABLE ROW COLUMN VALUE" sets a cell, "TABLE ROW" removes a row.
@@ -60,10 +80,26 @@ void edit(sqlite3* database, const std::vector<std::string_view>& line) {
     sqlite3_finalize(statement);
 }
 
+/// "B PLACE BYTE" changes a byte of the file, "B" none.
+void change(std::string& file, const std::vector<std::string_view>& line) {
+    if (line.size() > 2)
+        file[numberIn(line[1], file.size())] = static_cast<char>(numberIn(line[2], 256));
+}
+
+/// As a comparison reads the file of a run.
+void readFile(const std::string& file, bool isAsWritten) {
+    static const Scratch scratch;
+    const auto path = scratch.write("run.sqlite", file);
+    const auto summary = compare::readRunSummary(path);
+    require(summary.has_value() || !isAsWritten, "The summary of a whole file cannot be read.");
+    const auto checked = compare::readRunSummaryChecked(path);
+    require(summary.has_value() || !checked.has_value(), "A summary came of looking twice.");
+}
+
 }  // namespace
 
 /// Edits of the summary that a trace holds, a line each; undone behind each input, which is quicker
-/// than to read the tables' descriptions anew.
+/// than to read the tables' descriptions anew. Those of bytes are of the file as it was recorded.
 void readStoredSummary(Bytes bytes) {
     static const std::string whole = summarizedTrace();
     static sqlite3* const connection = databaseFrom(whole).release();
@@ -71,8 +107,20 @@ void readStoredSummary(Bytes bytes) {
     sqlite3_exec(connection, "BEGIN", nullptr, nullptr, nullptr);
     constexpr int mostEdits = 60;
     std::string_view edits = textOf(bytes);
-    for (int number = 0; number < mostEdits && !edits.empty(); ++number)
-        edit(connection, wordsOf(takeUntil(edits, '\n')));
+    std::string file;
+    for (int number = 0; number < mostEdits && !edits.empty(); ++number) {
+        const std::vector<std::string_view> line = wordsOf(takeUntil(edits, '\n'));
+        if (line.empty()) continue;
+        if (line[0] == "B") {
+            if (file.empty()) file = whole;
+            change(file, line);
+        } else if (line[0] == "+") {
+            add(connection, line);
+        } else {
+            edit(connection, line);
+        }
+    }
+    if (!file.empty()) readFile(file, file == whole);
     const auto summary = compare::readRunSummary(database);
     require(summary.has_value() || !bytes.empty(), "A summary that was written cannot be read.");
     // Which draws thousands of samples, each time the same.

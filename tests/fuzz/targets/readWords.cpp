@@ -12,7 +12,9 @@
 #include "model/values/formatValue.h"
 #include "model/values/kernelName.h"
 #include "model/values/knownKernelName.h"
+#include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"
+#include "tests/support/simulatedTraining.h"
 #ifdef LANESCOPE_HAS_CAPTURE
 #include "capture/collector/symbolNames.h"
 #include "capture/log/maskSecrets.h"
@@ -31,14 +33,30 @@ void readNumbers(std::string_view text) {
     if (const auto steps = parseStepRange(text))
         require(steps->first >= 0 && steps->first <= steps->last, "Steps out of order.");
     (void)parseStepNumbers(text);
+}
+
+/// What a comparison is to begin with, its ranges and its steps, a line each, asked of a run.
+void selectSteps(std::string_view text) {
+    static const TracePtr trace = simulatedTraining({.steps = 4, .layers = 1});
     CompareSelection selection;
-    if (parseAlignment(text, selection)) (void)selection.sentence();
+    if (!parseAlignment(takeUntil(text, '\n'), selection)) return;
+    selection.range = takeUntil(text, '\n');
+    if (const auto numbers = parseStepNumbers(takeUntil(text, '\n'))) selection.numbers = *numbers;
+    require(selection.isDefault() == selection.sentence().empty(), "A choice is not told of.");
+    const auto steps = stepSelectionFor(*trace, selection);
+    if (!steps) return require(!steps.error().sentence.empty(), "It was refused without a word.");
+    (void)findSteps(*trace, *steps);
 }
 
 void readNames(std::string_view text) {
     const std::string pattern = rangePattern(text);
     require(rangePattern(pattern).size() <= pattern.size(), "A pattern grows by itself.");
     require(text.size() > 4096 || matchesPattern(text, text), "A text is not like itself.");
+    // A name and a pattern, a line each, which the agent and the gate hold against each other.
+    std::string_view wanted = text;
+    const std::string_view name = takeUntil(wanted, '\n');
+    if (matchesPattern(name, wanted))
+        require(matchesPattern(name, "*" + std::string(wanted)), "A star takes something away.");
     (void)withoutParameters(text);
     (void)kernelBaseName(text);
     (void)knownKernelName(text);
@@ -57,6 +75,8 @@ void readOptions(std::string_view text) {
     agent::WindowOptions windows;
     agent::setRange(text, windows);
     (void)agent::setTriggerRange(text, windows);
+    for (const agent::WindowOptions& each : {options.windows, windows})
+        require(each.count().value_or(1) > 0, "There are no windows.");
     (void)agent::suitsProgram(options.only, text, text);
 }
 
@@ -79,7 +99,8 @@ void readWords(Bytes bytes) {
     const std::string_view text = textOf(bytes.subspan(1));
     switch (bytes[0] % 4) {
         case 0:
-            return readNumbers(text);
+            readNumbers(text);
+            return selectSteps(text);
         case 1:
             return readNames(text);
 #ifdef LANESCOPE_HAS_CAPTURE
