@@ -4,6 +4,8 @@ with a block is made right by who reads them (targets/readLogs.cpp)."""
 
 import struct
 
+import perfSeeds
+
 START = 1_000_000_000_000
 PID = 4242
 
@@ -274,5 +276,7 @@ def all_logs():
         "sampler": b"\5" + annotations() + sampler(),
         "several": b"\x15" + nccl() + sampler() + far.whole() + later.whole() + part.whole(),
         "killed": b"\x1d" + annotations()[:-40] + sampler(), "still-ran": b"\x11" + far.whole() + sampler()[:-60],
-        "too-short": b"\1" + odd.whole(),
+        "too-short": b"\1" + odd.whole(), "threads": b"\5" + sampler() + perfSeeds.beside_logs(),
+        "threads-cut": b"\5" + far.whole() + perfSeeds.beside_logs(with_end=False)[:-30],
+        "threads-none": b"\1" + perfSeeds.beside_logs()[:50],
     }

@@ -47,9 +47,9 @@ def sample(process, time, counter, stack, used=None):
                   struct.pack(f"<Q{REGISTERS}QQ", 2, *registers, len(words)) + behind)
 
 
-def records():
+def records(program="/proc/self/exe"):
     return b"".join((
-        named(7, 1, "train", True), mapping(7, 2, 0x400000, 0x100000, "/proc/self/exe"),
+        named(7, 1, "train", True), mapping(7, 2, 0x400000, 0x100000, program),
         mapping(7, 3, 0x600000, 0x2000, "[vdso]"), mapping(7, 4, 0x400800, 0x1000, "//anon"), fork(9, 7, 5),
         switch(8, 10, 0), switch(8, 20, 0x2000), switch(8, 30, 0x6000),
         sample(7, 40, 0x401000, [0x7010, 0x402001, 0x7020, 0x600100, 0, 0x9000]),
@@ -75,12 +75,26 @@ def program():
     return bytes(file) + sections
 
 
+def beside_logs(with_end=True):
+    """What lies beside the logs of a run: of a program that is not there any more, of one with other rights, of
+    threads without samples and of a kernel that paused and lost some."""
+    ended = record(4, 0, struct.pack("<IIIIq", 11, 1, 11, 1, 90) + place(11, 11, 90))
+    told = records("/gone/program") + b"".join((
+        named(11, 80, "sudo", True), ended, switch(12, 100, 0), switch(12, 90_000_000, 0x2000),
+        switch(12, 95_000_000, 0), named(12, 96_000_000, "other", False),
+        sample(4242, 97_000_000, 0x401000, [0x7010, 0x402001]), fork(13, 4242, 98_000_000)))
+    return file_of([(1, 0, told), (1, 1, told), *([(2, 0, struct.pack("<qqQ", 1000, 5, 7_000_000))] if with_end else [])])
+
+
+def file_of(pieces):
+    head = b"LNSPERF1" + struct.pack("<IIIIqq", 40, 62, REGISTERS, 1, 0, 10_000_000)
+    return head + b"".join(struct.pack("<4sIII", b"PPEC", kind, core, len(body)) + body for kind, core, body in pieces)
+
+
 def whole():
     """A file of samples, with its end."""
     told = records()
-    head = b"LNSPERF1" + struct.pack("<IIIIqq", 40, 62, REGISTERS, 1, 0, 10_000_000)
-    pieces = [(1, 0, told), (1, 1, told), (2, 0, struct.pack("<qqQ", 1000, 5, 0))]
-    return head + b"".join(struct.pack("<4sIII", b"PPEC", kind, core, len(body)) + body for kind, core, body in pieces)
+    return file_of([(1, 0, told), (1, 1, told), (2, 0, struct.pack("<qqQ", 1000, 5, 0))])
 
 
 def all_inputs():
