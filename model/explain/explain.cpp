@@ -5,6 +5,7 @@
 #include "model/compare/meanStep.h"
 #include "model/explain/Explanation.h"
 #include "model/explain/clockLoss.h"
+#include "model/explain/findingOrder.h"
 #include "model/explain/hostTime.h"
 #include "model/explain/idleCalls.h"
 #include "model/explain/longKernel.h"
@@ -40,10 +41,7 @@ class Explainer {
             if (critical_->meanNs > 0) find();
         }
         tellOddStepsOnce();
-        std::stable_sort(
-            made_.findings.begin(), made_.findings.end(),
-            [](const Finding& a, const Finding& b) { return a.mostGainNs > b.mostGainNs; });
-        putPeriodFirst();
+        orderFindings(run_, made_.findings);
         sayExplanation(run_, made_);
         return std::move(made_);
     }
@@ -329,20 +327,6 @@ class Explainer {
         std::erase_if(made_.findings, [where](const Finding& each) {
             return each.rule == Rule::OddSteps && each.worker == where;
         });
-    }
-
-    /// A step that is longer every so often says more than the part in which it is longer, where
-    /// that is more of it than all the rest: when, and so what.
-    void putPeriodFirst() {
-        const auto period = std::ranges::find_if(made_.findings, isPeriod);
-        if (period == made_.findings.end()) return;
-        const auto isOfIt = [&](const Finding& each) {
-            return each.worker == period->worker && !each.contributor.empty() &&
-                   each.contributor == period->contributor &&
-                   period->mostGainNs > each.mostGainNs - period->mostGainNs;
-        };
-        const auto first = std::find_if(made_.findings.begin(), period, isOfIt);
-        std::rotate(first, period, period + 1);
     }
 
     /// In which part the critical worker exceeds the median of the others most.

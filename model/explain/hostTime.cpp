@@ -26,14 +26,16 @@ int64_t ranNs(const Contributor& each) {
 }
 
 std::string hostWorkPlace(const WorkerSummary& worker) {
-    constexpr std::string_view at = " at ";
+    // With the thread: it may be another than the one that is named first.
+    constexpr std::string_view on = " on ", at = " at ";
     std::map<std::string_view, int64_t> spentAt;
     std::string_view most;
     for (const Contributor& each : worker.contributors) {
         if (each.workedNs <= 0) continue;
         std::string_view name = withoutState(each.name);
-        const size_t from = name.find(at);
-        if (from == std::string_view::npos) continue;
+        const size_t from = name.find(on);
+        if (from == std::string_view::npos || name.find(at, from) == std::string_view::npos)
+            continue;
         name.remove_prefix(from + 1);
         int64_t& ns = spentAt[name];
         ns += each.workedNs;

@@ -20,8 +20,8 @@ int64_t provedWaitNs(const compare::Contributor& each);
 /// (`Contributor::workedNs`); the rest is the way from launch to launch.
 int64_t ranNs(const compare::Contributor& each);
 
-/// "at data.py:88 in load": where a thread was seen to run for most of the time that it worked for
-/// long. Empty if no look saw a line.
+/// "on the main thread at data.py:88 in load": where a thread was seen to run for most of the time
+/// that it worked for long. Empty if no look saw a line.
 std::string hostWorkPlace(const compare::WorkerSummary& worker);
 
 }  // namespace lanescope::explain

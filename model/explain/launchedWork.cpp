@@ -34,6 +34,28 @@ Sum sumOf(const WorkerSummary& worker, Holds holds) {
 /// In the mean step. One wait a step, as for its loss, leaves the rest of it to launch ahead.
 constexpr double fewestDrained = 5;
 
+/// How often the GPU has nothing left to do since the thread waits for it, and in which wait most.
+struct Drained {
+    double timesPerStep = 0;
+    const Contributor* most = nullptr;  ///< Null if never.
+};
+
+Drained drainedOf(const WorkerSummary& worker) {
+    // Time in a wait and behind it are two causes of one.
+    int64_t within = 0, behind = 0;
+    Drained drained;
+    for (const Contributor& each : worker.contributors) {
+        if (each.part != StepPart::Synchronization || each.kind != ContributorKind::Idle) continue;
+        int64_t& sum = each.name.starts_with("after ") ? behind : within;
+        sum = saturatingSum(sum, each.count);
+        if (drained.most == nullptr || each.exposedNs > drained.most->exposedNs)
+            drained.most = &each;
+    }
+    drained.timesPerStep = static_cast<double>(std::max(within, behind)) /
+                           static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
+    return drained;
+}
+
 }  // namespace
 
 std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
@@ -57,23 +79,17 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
         timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)));
 }
 
+bool isDrained(const WorkerSummary& worker) {
+    return drainedOf(worker).timesPerStep >= fewestDrained;
+}
+
 std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
-    // Time in a wait and behind it are two causes of one.
-    int64_t within = 0, behind = 0;
-    const Contributor* most = nullptr;
-    for (const Contributor& each : worker.contributors) {
-        if (each.part != StepPart::Synchronization || each.kind != ContributorKind::Idle) continue;
-        int64_t& sum = each.name.starts_with("after ") ? behind : within;
-        sum = saturatingSum(sum, each.count);
-        if (most == nullptr || each.exposedNs > most->exposedNs) most = &each;
-    }
-    const double times = static_cast<double>(std::max(within, behind)) /
-                         static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
-    if (times < fewestDrained) return {};
+    const Drained drained = drainedOf(worker);
+    if (drained.timesPerStep < fewestDrained) return {};
     return fmt::format(
         " {} times a {} the GPU has nothing left to do because the thread waits for it, mostly {}: "
         "while it does so nothing can be launched ahead, so take these waits out first.",
-        countText(times), per, most->name);
+        countText(drained.timesPerStep), per, drained.most->name);
 }
 
 }  // namespace lanescope::explain

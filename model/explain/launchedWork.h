@@ -13,6 +13,9 @@ namespace lanescope::explain {
 /// of a run as a whole. Empty where no work shows. O(contributors).
 std::string launchedWork(const compare::WorkerSummary& worker, std::string_view per);
 
+/// Whether the GPU runs dry in so many waits of the thread that it can never launch far ahead.
+bool isDrained(const compare::WorkerSummary& worker);
+
 /// " 75.2 times a step the thread waits for the GPU, which then has nothing left to do ...": where
 /// it waits so often that it can never launch far ahead. Else empty.
 std::string drainedSentence(const compare::WorkerSummary& worker, std::string_view per);

@@ -101,6 +101,55 @@ class TestWorthTelling : public QObject {
         QCOMPARE(placeOf(hardly, Rule::StepPattern), int64_t{1});
     }
 
+    /// In no order: that says nothing of why.
+    void whatStepsAreLongerByComesBeforeThatTheyAre() {
+        const auto explained = [](const char* cause) {
+            MadeRun made;
+            made.add(StepPart::DataLoading, ContributorKind::Idle, "in a range of data loading",
+                     1 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle, "in count", 9 * ms);
+            WorkerSummary& worker = made.run().workers[0];
+            lengthen(worker, 40, 40, StepPart::DataLoading, 0);
+            int64_t dataNs = 0;
+            for (StepSummary& step : worker.steps) {
+                const int64_t moreNs = step.number * 7 % 10 < 5 ? 80 * ms : 0;
+                // Most of it here, and some in another part, so that the pattern takes more.
+                step.parts[StepPart::DataLoading] += moreNs * 3 / 4;
+                step.parts[StepPart::Synchronization] += moreNs / 4;
+                step.wallNs += moreNs;
+                dataNs += step.parts[StepPart::DataLoading];
+            }
+            for (Contributor& each : worker.contributors) {
+                if (each.part != StepPart::DataLoading) continue;
+                each.exposedNs = dataNs;
+                each.name = cause;
+            }
+            return explain::explain(made.run());
+        };
+        const Explanation same = explained("in a range of data loading");
+        QVERIFY(placeOf(same, Rule::StepPattern) >= 0);
+        const Finding& pattern =
+            same.findings[static_cast<size_t>(placeOf(same, Rule::StepPattern))];
+        QVERIFY(pattern.pattern->kind != PatternKind::Period);
+        const Finding& data = same.findings[static_cast<size_t>(placeOf(same, Rule::InputData))];
+        QVERIFY(pattern.mostGainNs > data.mostGainNs);
+        QVERIFY(placeOf(same, Rule::InputData) < placeOf(same, Rule::StepPattern));
+    }
+
+    void waitsComeBeforeTheLaunchesThatTheyKeepFromRunningAhead() {
+        const auto explained = [](int64_t waits) {
+            MadeRun made;
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 40 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaStreamSynchronize",
+                     10 * ms);
+            made.run().workers[0].contributors.back().count = waits * MadeRun::steps;
+            return rulesOf(made);
+        };
+        QCOMPARE(explained(8), (std::vector{Rule::HostSynchronization, Rule::LaunchBound}));
+        // One for the loss leaves the rest to be launched ahead.
+        QCOMPARE(explained(1), (std::vector{Rule::LaunchBound, Rule::HostSynchronization}));
+    }
+
     void batchesOfSeveralSizesAreNoPatternToChange() {
         const auto hasPattern = [](MadeRun made, StepPart part) {
             lengthen(made.run().workers.back(), 30, 3, part, 30 * ms);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/explain/findingOrder.h"
+
+#include <algorithm>
+
+#include "model/explain/launchedWork.h"
+
+namespace lanescope::explain {
+
+using namespace compare;
+
+namespace {
+
+using Findings = std::vector<Finding>;
+
+bool isPeriod(const Finding& each) {
+    return each.pattern && each.pattern->kind == PatternKind::Period;
+}
+
+bool isOfTheSame(const Finding& a, const Finding& b) {
+    return a.worker == b.worker && !a.contributor.empty() && a.contributor == b.contributor;
+}
+
+/// A step that is longer every so often says more than the part in which it is longer, where that
+/// is more of it than all the rest: when, and so what.
+void putPeriodFirst(Findings& findings) {
+    const auto period = std::ranges::find_if(findings, isPeriod);
+    if (period == findings.end()) return;
+    const auto isMostlyOfIt = [&](const Finding& each) {
+        return isOfTheSame(each, *period) &&
+               period->mostGainNs > each.mostGainNs - period->mostGainNs;
+    };
+    const auto first = std::find_if(findings.begin(), period, isMostlyOfIt);
+    std::rotate(first, period, period + 1);
+}
+
+/// That some steps are longer, in no order or from one on, says less than what they are longer by.
+void putCauseBeforePattern(Findings& findings) {
+    const auto pattern = std::ranges::find_if(
+        findings, [](const Finding& each) { return each.pattern && !isPeriod(each); });
+    if (pattern == findings.end()) return;
+    const auto cause = std::find_if(pattern + 1, findings.end(), [&](const Finding& each) {
+        return isOfTheSame(each, *pattern) &&
+               each.mostGainNs > pattern->mostGainNs - each.mostGainNs;
+    });
+    if (cause != findings.end()) std::rotate(pattern, pattern + 1, cause + 1);
+}
+
+void putWaitsBeforeLaunches(const RunSummary& run, Findings& findings) {
+    const auto launches = std::ranges::find(findings, Rule::LaunchBound, &Finding::rule);
+    if (launches == findings.end() || !isDrained(run.workers[launches->worker])) return;
+    const auto waits = std::find_if(launches, findings.end(), [](const Finding& each) {
+        return each.rule == Rule::HostSynchronization;
+    });
+    if (waits != findings.end()) std::rotate(launches, waits, waits + 1);
+}
+
+}  // namespace
+
+void orderFindings(const RunSummary& run, Findings& findings) {
+    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+        return a.mostGainNs > b.mostGainNs;
+    });
+    putPeriodFirst(findings);
+    putCauseBeforePattern(findings);
+    putWaitsBeforeLaunches(run, findings);
+}
+
+}  // namespace lanescope::explain
