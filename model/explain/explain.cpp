@@ -8,6 +8,7 @@
 #include "model/explain/findingOrder.h"
 #include "model/explain/hostTime.h"
 #include "model/explain/idleCalls.h"
+#include "model/explain/inputDataSentence.h"
 #include "model/explain/longKernel.h"
 #include "model/explain/sayExplanation.h"
 #include "model/explain/worthTelling.h"
@@ -68,7 +69,9 @@ class Explainer {
 
     void findWaste(bool isOneLate) {
         if (!isOneLate) findUnbalancedRanks();
-        findPart(Rule::InputData, StepPart::DataLoading, leastShare);
+        // A launch that is late like others, as far as anybody knows.
+        findPart(Rule::InputData, StepPart::DataLoading,
+                 isDataMostlyGuessed(summary()) ? leastLaunchShare : leastShare);
         findCalls(Rule::Allocations, isAllocation);
         findCalls(Rule::SynchronousCopies, isSynchronousCopy);
         findCalls(Rule::SynchronousMemsets, isSynchronousMemset);

@@ -60,10 +60,14 @@ std::string loaderSentence(const WorkerSummary& worker) {
 
 }  // namespace
 
+bool isDataMostlyGuessed(const WorkerSummary& worker) {
+    return guessedShare(worker) >= mostlyGuessed;
+}
+
 std::string inputDataSentence(const WorkerSummary& worker, const std::string& time,
                               const std::string& mostly) {
     const double guessed = guessedShare(worker);
-    if (guessed >= mostlyGuessed)
+    if (isDataMostlyGuessed(worker))
         return fmt::format(
             "The GPU waits {} for the copy of the batch, mostly {}. That the CPU got data "
             "meanwhile "

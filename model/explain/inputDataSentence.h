@@ -12,4 +12,7 @@ namespace lanescope::explain {
 std::string inputDataSentence(const compare::WorkerSummary& worker, const std::string& time,
                               const std::string& mostly);
 
+/// Whether nearly all of that time is such a guess.
+bool isDataMostlyGuessed(const compare::WorkerSummary& worker);
+
 }  // namespace lanescope::explain

@@ -65,6 +65,21 @@ class TestWorthTelling : public QObject {
         QVERIFY(placeOf(few, Rule::GpuIdle) >= 0);
     }
 
+    void aGuessAsksForAsMuchAsALateLaunch() {
+        const auto with = [](const char* cause, int64_t ns) {
+            MadeRun made;
+            made.add(StepPart::DataLoading, ContributorKind::Idle, cause, ns);
+            return rulesOf(made);
+        };
+        const char* guess = "outside CUDA calls before the copy of the batch";
+        QVERIFY(with(guess, 10 * ms).empty());
+        QCOMPARE(with(guess, 20 * ms), std::vector{Rule::InputData});
+        QCOMPARE(
+            with("outside CUDA calls before the copy of the batch, which waits for input", 10 * ms),
+            std::vector{Rule::InputData});
+        QCOMPARE(with("in a range of data loading", 10 * ms), std::vector{Rule::InputData});
+    }
+
     void kernelsThatOnlySetMemoryAreMemsets() {
         const auto with = [](const char* kernel, int64_t ns) {
             MadeRun made;
