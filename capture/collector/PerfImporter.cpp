@@ -339,7 +339,10 @@ Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& p
             know(process);
     }
     PerfStacks stacks(first.spaces, usesLibDw, patienceNs);
-    SecondPass second(*this, stacks, processes, file->head().eventOffsetNs - sessionStartNs_);
+    // The file may say any; times are told with as much care.
+    const auto offsetNs = static_cast<int64_t>(static_cast<uint64_t>(file->head().eventOffsetNs) -
+                                               static_cast<uint64_t>(sessionStartNs_));
+    SecondPass second(*this, stacks, processes, offsetNs);
     static_cast<void>(file->read(second));
     for (const auto& [thread, name] : first.names) {
         constexpr int lesser = -1;

@@ -34,11 +34,17 @@ bool isInside(const Windows& windows, int64_t timeNs) {
     return after != windows.begin() && timeNs < std::prev(after)->endNs;
 }
 
-/// `part` of `ofNs` as of `wholeNs`.
-int64_t shareOf(int64_t ns, int64_t partNs, int64_t wholeNs) {
-    if (wholeNs <= 0 || partNs >= wholeNs) return ns;
-    return static_cast<int64_t>(static_cast<double>(ns) * static_cast<double>(partNs) /
-                                static_cast<double>(wholeNs));
+/// Of times that may lie further apart than a number holds: a log may say anything.
+double lengthOf(TimeRange range) {
+    return static_cast<double>(static_cast<uint64_t>(range.endNs) -
+                               static_cast<uint64_t>(range.startNs));
+}
+
+/// What of `ns` falls on a part, at most all.
+int64_t shareOf(int64_t ns, TimeRange part, TimeRange whole) {
+    const double partNs = lengthOf(part), wholeNs = lengthOf(whole);
+    if (partNs >= wholeNs) return ns;
+    return static_cast<int64_t>(static_cast<double>(ns) * (partNs / wholeNs));
 }
 
 struct State {
@@ -85,12 +91,11 @@ Result<int64_t> trimStates(Database& database, const WindowsOfProcess& windowsOf
             const int64_t endNs = std::min(window.endNs, state.times.endNs);
             if (startNs >= endNs) continue;
             ++pieces;
-            const int64_t wholeNs = state.times.durationNs();
             insert->bind(1, state.row);
             insert->bind(2, startNs);
             insert->bind(3, endNs);
-            insert->bind(4, shareOf(state.cpuNs, endNs - startNs, wholeNs));
-            insert->bind(5, shareOf(state.delayNs, endNs - startNs, wholeNs));
+            insert->bind(4, shareOf(state.cpuNs, {startNs, endNs}, state.times));
+            insert->bind(5, shareOf(state.delayNs, {startNs, endNs}, state.times));
             if (auto done = insert->run(); !done) return fail(done.error());
         }
         if (pieces == 0) ++leftOut;

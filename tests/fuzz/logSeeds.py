@@ -256,6 +256,42 @@ def sampler():
     return log.whole()
 
 
+def windows(far=0):
+    """Two windows, GPU work and launches beside them, and looks at threads that lie across their edges; with `far` also
+    one from the first moment that there is to the last."""
+    log = Log()
+    described(log)
+    for at in (100, 200, 600):
+        log.add("Api", START + at, START + at + 5, log.text("cudaLaunchKernel_v7000"), PID, at, 0, 0, 0)
+        log.add("Kernel", START + at + 350, START + at + 390, 0, 5, log.text("kernel"), 0, 1, 13, at, 0)
+    log.add("Window", START + 150, 0, 1)
+    log.add("Window", START + 480, 0, 0)
+    log.add("Window", START + 580, 1, 1)
+    log.add("Window", START + 700, 1, 0)
+    log.add("End", START + 900, 2)
+    looks = Log(77)
+    looks.property("samplerVersion", "1")
+    looks.add("WatchedProcess", PID, 1, looks.text("python"), looks.text("3.12"))
+    looks.add("WatchedThread", PID, PID, looks.text("main"))
+    looks.add("Stack", 1, 0, looks.text("wait"), looks.text("/src/data.py"), 3)
+    edges = [(0, 900), (160, 170), (100, 200), (750, 800)]
+    for start, end in edges:
+        looks.add("ThreadRun", START + start, START + end, 50, 10, PID, PID, 1, 0, PID, 1, 1, 4)
+    if far:
+        looks.add("ThreadRun", START - far, far, far, far, PID, PID, 1, 0, PID, 1, 1, 4)
+    return log.whole() + looks.whole()
+
+
+def names():
+    """Kernels of names that refer back to themselves until nobody can tell how long they are."""
+    log = Log()
+    described(log)
+    for number, name in enumerate(("_Z1fIiEv" + "T_" * 40, "_Z1fI" + "S_" * 40 + "E", "_Z1fIPKcEvT_S_")):
+        log.add("Kernel", START + 10 * number, START + 10 * number + 5, 0, 5, log.text(name), 0, 1, 13, number, 0)
+    log.add("End", START + 900, 2)
+    return log.whole()
+
+
 def all_logs():
     """Inputs of the target `collect` by name; the first byte says how they are read (targets/readLogs.cpp)."""
     later = Log(PID, START + 50_000)
@@ -278,5 +314,9 @@ def all_logs():
         "killed": b"\x1d" + annotations()[:-40] + sampler(), "still-ran": b"\x11" + far.whole() + sampler()[:-60],
         "too-short": b"\1" + odd.whole(), "threads": b"\5" + sampler() + perfSeeds.beside_logs(),
         "threads-cut": b"\5" + far.whole() + perfSeeds.beside_logs(with_end=False)[:-30],
+        "threads-windows": b"\5" + windows() + perfSeeds.of_windows(PID, START),
+        "threads-far": b"\5" + windows(2**63 - 1),
+        "offset-far": b"\5" + far.whole() + perfSeeds.of_windows(PID, -2**63),
+        "long-names": b"\5" + names(),
         "threads-none": b"\1" + perfSeeds.beside_logs()[:50],
     }

@@ -33,8 +33,8 @@ def fork(process, parent, time):
     return record(7, 0, struct.pack("<IIIIq", process, parent, process, parent, time) + place(parent, parent, time))
 
 
-def switch(thread, time, misc):
-    return record(14, misc, place(7, thread, time))
+def switch(thread, time, misc, process=7):
+    return record(14, misc, place(process, thread, time))
 
 
 def sample(process, time, counter, stack, used=None):
@@ -86,8 +86,17 @@ def beside_logs(with_end=True):
     return file_of([(1, 0, told), (1, 1, told), *([(2, 0, struct.pack("<qqQ", 1000, 5, 7_000_000))] if with_end else [])])
 
 
-def file_of(pieces):
-    head = b"LNSPERF1" + struct.pack("<IIIIqq", 40, 62, REGISTERS, 1, 0, 10_000_000)
+def of_windows(process, offset):
+    """Switches and samples of a process whose windows the logs tell of, within them and outside."""
+    told = b"".join((
+        named(process, 1, "train", True), mapping(process, 2, 0x400000, 0x100000, "/gone/program"),
+        *(switch(process + number % 2, 40 * number, (0x2000, 0, 0x6000, 0)[number % 4], process) for number in range(1, 20)),
+        *(sample(process, 100 * number, 0x401000, [0x7010, 0x402001]) for number in (1, 3, 6))))
+    return file_of([(1, 0, told)], offset)
+
+
+def file_of(pieces, offset=0):
+    head = b"LNSPERF1" + struct.pack("<IIIIqq", 40, 62, REGISTERS, 1, offset, 10_000_000)
     return head + b"".join(struct.pack("<4sIII", b"PPEC", kind, core, len(body)) + body for kind, core, body in pieces)
 
 
