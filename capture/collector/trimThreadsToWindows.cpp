@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "capture/collector/trimToWindows.h"
 #include "model/format/GlobalId.h"
 #include "model/format/tables/ThreadStates.h"
 
@@ -27,11 +28,6 @@ Result<void> forEachRow(const Database& database, const std::string& sql, Take&&
         if (!*row) return {};
         take(*statement);
     }
-}
-
-bool isInside(const Windows& windows, int64_t timeNs) {
-    const auto after = std::ranges::upper_bound(windows, timeNs, {}, &TimeRange::startNs);
-    return after != windows.begin() && timeNs < std::prev(after)->endNs;
 }
 
 /// Of times that may lie further apart than a number holds: a log may say anything.

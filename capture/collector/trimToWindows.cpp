@@ -45,13 +45,6 @@ struct Candidate {
     Call call;
 };
 
-bool isInside(const std::vector<TimeRange>& windows, int64_t timeNs) {
-    const auto after = std::partition_point(
-        windows.begin(), windows.end(),
-        [timeNs](const TimeRange& window) { return window.startNs <= timeNs; });
-    return after != windows.begin() && timeNs < std::prev(after)->endNs;
-}
-
 /// GPU work that starts outside the windows of its process. Migrations have no call and stay.
 Result<std::vector<Candidate>> findOutside(const Database& database,
                                            const RecordedWindows& windows) {
@@ -75,6 +68,13 @@ Result<std::vector<Candidate>> findOutside(const Database& database,
 }
 
 }  // namespace
+
+bool isInside(const std::vector<TimeRange>& windows, int64_t timeNs) {
+    const auto after = std::partition_point(
+        windows.begin(), windows.end(),
+        [timeNs](const TimeRange& window) { return window.startNs <= timeNs; });
+    return after != windows.begin() && timeNs < std::prev(after)->endNs;
+}
 
 Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows) {
     if (windows.empty()) return 0;

@@ -16,7 +16,6 @@ using namespace compare;
 
 namespace {
 
-constexpr double leastShareTold = 0.03;
 /// Of the time in which the GPU waits for data, so that nothing else is worth telling.
 constexpr double mostlyGuessed = 0.9;
 

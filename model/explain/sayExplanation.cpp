@@ -29,7 +29,6 @@ using namespace compare;
 namespace {
 
 constexpr size_t mostPartsTold = 2;
-constexpr double leastShareTold = 0.03;
 constexpr double mostlyComputing = 0.9;
 constexpr double mostlyByTurns = 0.5;
 constexpr size_t fewestSteps = 4;

@@ -17,7 +17,7 @@ namespace lanescope {
 
 namespace {
 
-std::string threadName(const Thread& thread) {
+std::string frameOf(const Thread& thread) {
     return thread.name.empty() ? fmt::format("[thread {}]", thread.tid)
                                : fmt::format("[{}]", thread.name);
 }
@@ -35,7 +35,7 @@ FlameTree flameOfStacks(const Trace& trace, FlameBase base, std::optional<TimeRa
         if (ns <= 0) return;
         uint32_t place = places.of(work.place.stack);
         if (work.place.isLent)
-            place = tree.child(place, tree.nameNumber(threadName(trace.threads[work.thread])),
+            place = tree.child(place, tree.nameNumber(frameOf(trace.threads[work.thread])),
                                {.kind = FrameKind::Thread});
         tree.addTime(tree.child(place, works.numberOf(work.work), works.frameOf(work.work)), ns);
     });
