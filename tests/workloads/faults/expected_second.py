@@ -54,3 +54,12 @@ EXPECTED_SECOND = {
             ["streams?", "overlap|serial|one after|concurren|at a time|parallel|waits? for"],
             [r"few (blocks|threads|sms)|small grid|\bone block|under.?(used|utili[sz]ed|filled)|part of the gpu"]],
 }
+
+# Meant to be clean, and not so on an H200 that records: the GPU waits for more than a fifth of the step, mostly as kernels are
+# launched too late. Written down after judging.
+NOT_CLEAN_SECOND = {
+    "c14": "idle for 6.7 of 23.1 ms (29 %), 5.9 ms of it as 392 kernels of 42 us are launched too late",
+    "c15": "idle for 18.5 of 36.7 ms (50 %), 17.9 ms of it as 284 kernels of 64 us are launched too late",
+    "c20": "idle for 5.4 of 17.8 ms (30 %), 5.0 ms of it as 238 kernels of 52 us are launched too late",
+    "c27": "idle for 7.2 of 20.0 ms (36 %), 6.6 ms of it as 235 kernels of 55 us are launched too late",
+}
