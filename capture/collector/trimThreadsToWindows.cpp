@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "capture/collector/trimToWindows.h"
 #include "model/format/GlobalId.h"
@@ -43,6 +44,11 @@ int64_t shareOf(int64_t ns, TimeRange part, TimeRange whole) {
     return static_cast<int64_t>(static_cast<double>(ns) * (partNs / wholeNs));
 }
 
+/// The windows from the first one on that does not end before `timeNs`. O(log n).
+std::span<const TimeRange> from(const Windows& windows, int64_t timeNs) {
+    return {std::ranges::lower_bound(windows, timeNs, {}, &TimeRange::endNs), windows.end()};
+}
+
 struct State {
     int64_t row = 0, cpuNs = 0, delayNs = 0;
     TimeRange times;
@@ -60,9 +66,9 @@ Result<int64_t> trimStates(Database& database, const WindowsOfProcess& windowsOf
                 const Windows* const windows = windowsOf(processOf(row.integer(3)));
                 if (!windows) return;
                 const TimeRange times{row.integer(1), row.integer(2)};
-                const bool isWhole = std::ranges::any_of(*windows, [&](const TimeRange& window) {
-                    return window.startNs <= times.startNs && times.endNs <= window.endNs;
-                });
+                const auto near = from(*windows, times.startNs);
+                const bool isWhole = !near.empty() && near.front().startNs <= times.startNs &&
+                                     times.endNs <= near.front().endNs;
                 if (!isWhole)
                     cut.push_back({row.integer(0), row.integer(4), row.integer(5), times, windows});
             });
@@ -82,7 +88,8 @@ Result<int64_t> trimStates(Database& database, const WindowsOfProcess& windowsOf
     int64_t leftOut = 0;
     for (const State& state : cut) {
         int64_t pieces = 0;
-        for (const TimeRange& window : *state.windows) {
+        for (const TimeRange& window : from(*state.windows, state.times.startNs)) {
+            if (window.startNs >= state.times.endNs) break;
             const int64_t startNs = std::max(window.startNs, state.times.startNs);
             const int64_t endNs = std::min(window.endNs, state.times.endNs);
             if (startNs >= endNs) continue;
@@ -107,11 +114,13 @@ struct Switch {
     std::optional<int64_t> isPreempted;
 };
 
-/// What is left of one thread's switches, which are sorted.
+/// What is left of one thread's switches, which are sorted. From its last one on nothing is known
+/// of it, whatever window that lies in: most have ended.
 std::vector<Switch> trimmed(const std::vector<Switch>& switches, const Windows& windows) {
     std::vector<Switch> kept;
     for (const TimeRange& window : windows) {
         auto at = std::ranges::lower_bound(switches, window.startNs, {}, &Switch::timeNs);
+        if (at == switches.end()) break;
         const auto end = std::ranges::lower_bound(switches, window.endNs, {}, &Switch::timeNs);
         std::vector<Switch> inside(at, end);
         if (at != switches.begin()) {
@@ -125,11 +134,12 @@ std::vector<Switch> trimmed(const std::vector<Switch>& switches, const Windows& 
             same.timeNs = kept.back().timeNs;
             kept.push_back(same);
         }
+        kept.insert(kept.end(), inside.begin(), inside.end());
+        if (end == switches.end()) break;
         Switch last = inside.back();
         last.timeNs = window.endNs;
         last.isIn = !last.isIn;
         last.isPreempted.reset();
-        kept.insert(kept.end(), inside.begin(), inside.end());
         kept.push_back(last);
     }
     return kept;

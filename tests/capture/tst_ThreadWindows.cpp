@@ -112,6 +112,43 @@ class tst_ThreadWindows : public QObject {
         QCOMPARE(samples[0].startMs, int64_t{110});
     }
 
+    /// A thread that ended is not told of in later windows, however many there are.
+    void tellsNothingOfAThreadAfterItsLastSwitch() {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath("t.sqlite").toStdString();
+        auto writer = TraceWriter::create(path);
+        QVERIFY(writer);
+        TraceWriter& trace = **writer;
+        constexpr const auto& s = tables::scheduleEvents;
+        constexpr const auto& t = tables::threadStates;
+        for (const int64_t atMs : {20, 30, 40, 125, 130})
+            trace.add(s, s.start = atMs * ms, s.cpu = 3, s.isSchedIn = atMs % 20 == 0 ? 1 : 0,
+                      s.globalTid = globalTid(7, 9), s.isPreempted = std::optional<int64_t>());
+        constexpr int64_t windowCount = 5'000;
+        std::vector<TimeRange> windows;
+        for (int64_t window = 1; window <= windowCount; ++window) {
+            windows.push_back({window * 100 * ms, (window * 100 + 50) * ms});
+            trace.add(t, t.start = (window * 100 + 40) * ms, t.end = (window * 100 + 60) * ms,
+                      t.globalTid = inWindows, t.state = ThreadState::Lock, t.cpuNs = 0,
+                      t.delayNs = 0);
+        }
+        QVERIFY(trace.commit());
+        QVERIFY(trimThreadsToWindows(trace.database(), [&](int64_t) { return &windows; }));
+        QVERIFY(trace.finish());
+        writer->reset();
+        const auto loaded = loadTrace(path, {});
+        QVERIFY(loaded);
+        const std::vector<Piece> scheduled =
+            pieces(**loaded, globalTid(7, 9), StateSource::Scheduler);
+        QCOMPARE(scheduled.size(), size_t{1});
+        QVERIFY((scheduled[0] == Piece{100, 125, ThreadState::Running, 25}));
+        const std::vector<Piece> cut = pieces(**loaded, inWindows, StateSource::Looks);
+        QCOMPARE(cut.size(), static_cast<size_t>(windowCount));
+        QVERIFY((cut[0] == Piece{140, 150, ThreadState::Lock, 0}));
+        QVERIFY((cut.back() ==
+                 Piece{windowCount * 100 + 40, windowCount * 100 + 50, ThreadState::Lock, 0}));
+    }
+
     void joinsWhatTouches() {
         QCOMPARE(joined({{5, 7}, {1, 3}, {3, 4}, {6, 9}, {9, 9}}).size(), size_t{2});
     }
