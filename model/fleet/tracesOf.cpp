@@ -35,18 +35,28 @@ std::optional<fs::path> findTrace(const fs::path& folder, const fs::path& name) 
 }
 
 /// Whether the file says to be of another run than the report is: the process of the rank, or the
-/// beginning, is another. Of a trace that tells neither nobody can say.
+/// beginning, is another. Of a trace that tells neither nobody can say. One that has several
+/// attempts of a rank, as after an elastic restart, is the report's if one of them is.
 bool isOfAnotherRun(const fs::path& file, const ReportRank& rank) {
     const auto summary = compare::readRunSummary(file);
     if (!summary) return false;
     if (rank.traceStartUtcNs && summary->facts.startUtcNs > 0 &&
         summary->facts.startUtcNs != *rank.traceStartUtcNs)
         return true;
-    return rank.pid && std::any_of(summary->workers.begin(), summary->workers.end(),
-                                   [&rank](const compare::WorkerSummary& worker) {
-                                       return worker.rank && *worker.rank == rank.rank &&
-                                              worker.pid != *rank.pid;
-                                   });
+    if (!rank.pid) return false;
+    const auto isOfRank = [&rank](const compare::WorkerSummary& worker) {
+        return worker.rank && *worker.rank == rank.rank;
+    };
+    const auto isOfProcess = [&](const compare::WorkerSummary& worker) {
+        return isOfRank(worker) && worker.pid == *rank.pid;
+    };
+    return std::ranges::any_of(summary->workers, isOfRank) &&
+           std::ranges::none_of(summary->workers, isOfProcess);
+}
+
+/// The folder that the report says, wherever the program runs.
+fs::path saidFolder(const FleetReport& report) {
+    return (fs::absolute(report.path).parent_path() / report.folder).lexically_normal();
 }
 
 }  // namespace
@@ -54,7 +64,7 @@ bool isOfAnotherRun(const fs::path& file, const ReportRank& rank) {
 std::optional<fs::path> folderElsewhere(const FleetReport& report) {
     if (report.folder.empty()) return std::nullopt;
     const fs::path own = fs::absolute(report.path).parent_path().lexically_normal();
-    const fs::path said = (own / report.folder).lexically_normal();
+    const fs::path said = saidFolder(report);
     const auto [end, rest] = std::mismatch(own.begin(), own.end(), said.begin(), said.end());
     // A folder that ends with a separator has an empty part at its end.
     return end == own.end() || (std::next(end) == own.end() && end->empty()) ? std::nullopt
@@ -73,7 +83,8 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
         std::vector<fs::path> folders{chosen};
         if (chosen.empty()) {
             folders = {fs::absolute(report.path).parent_path()};
-            if (!folderElsewhere(report)) folders.emplace_back(report.folder);
+            if (!report.folder.empty() && !folderElsewhere(report))
+                folders.push_back(saidFolder(report));
         }
         std::optional<fs::path> found;
         for (const fs::path& folder : folders)
@@ -82,8 +93,7 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
             return fail(
                 "{}, the trace of rank {}, is not in {}: choose the folder that the traces lie in, "
                 "or cut it out where they lie.",
-                rank.trace, rank.rank,
-                folders.back().empty() ? folders.front().string() : folders.back().string());
+                rank.trace, rank.rank, folders.back().string());
         if (isOfAnotherRun(*found, rank))
             return fail(
                 "{} is of another run than {}: choose the folder that the traces of this run lie "

@@ -39,6 +39,7 @@ class tst_FleetReport : public QObject {
     void tracesAreFoundWhereTheyLieAndNowhereElse();
     void aFolderThatIsNotBelowIsNotLookedAt();
     void aTraceOfAnotherRunIsRefused();
+    void anyAttemptOfARankMakesATraceItsOwn();
     void whatIsCutShortIsSaid();
     void theTellingPartIsBounded();
     void aCommandIsOneOfLanescope();
@@ -306,6 +307,8 @@ void tst_FleetReport::aFolderThatIsNotBelowIsNotLookedAt() {
           (reports / "x/../below").string(), std::string()})
         QVERIFY2(!folderElsewhere(*saying(folder)), folder.c_str());
     QVERIFY(tracesOf(*saying((reports / "below").string()), {6}));
+    // By the report, not by where the program runs.
+    QVERIFY(tracesOf(*saying("below"), {6}));
 }
 
 void tst_FleetReport::aTraceOfAnotherRunIsRefused() {
@@ -328,6 +331,32 @@ void tst_FleetReport::aTraceOfAnotherRunIsRefused() {
     const auto other = tracesOf(**readFleetReport(path), {1});
     QVERIFY(!other);
     QVERIFY(other.error().sentence.find("is of another run than runs.sqlite") != std::string::npos);
+}
+
+void tst_FleetReport::anyAttemptOfARankMakesATraceItsOwn() {
+    const fs::path path = made("restarted.sqlite", {.ranks = 2, .perMachine = 2});
+    const TracePtr trace = simulatedTraining({.steps = 8, .gpuCount = 2});
+    QVERIFY(writeTraceFile(*trace, folder_ / "attempts.sqlite"));
+    auto summary = compare::summarizeRun(*trace);
+    QVERIFY(summary && summary->workers.size() == 2);
+    for (compare::WorkerSummary& worker : summary->workers) worker.rank = 1;
+    QVERIFY(summary->workers[0].pid != summary->workers[1].pid);
+    {
+        auto database = openForWriting(folder_ / "attempts.sqlite");
+        QVERIFY(database && announceSeal(*database) &&
+                compare::writeRunSummary(*database, *summary));
+    }
+    QVERIFY(sealPages(folder_ / "attempts.sqlite"));
+    const auto stored = compare::readRunSummary(folder_ / "attempts.sqlite");
+    QVERIFY(stored && stored->workers.size() == 2);
+    for (const auto& [pid, isOwn] :
+         {std::pair(summary->workers[0].pid, true), std::pair(summary->workers[1].pid, true),
+          std::pair(uint32_t{99999}, false)}) {
+        edit(path, ("UPDATE ranks SET trace = 'attempts.sqlite', pid = " + std::to_string(pid) +
+                    " WHERE rank = 1")
+                       .c_str());
+        QCOMPARE(static_cast<bool>(tracesOf(**readFleetReport(path), {1})), isOwn);
+    }
 }
 
 void tst_FleetReport::whatIsCutShortIsSaid() {
