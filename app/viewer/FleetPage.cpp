@@ -46,6 +46,9 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
     connect(view_, &FleetView::openWanted, this, &FleetPage::open);
     connect(offer_, &OfferBar::accepted, this, &FleetPage::chooseFolder);
     connect(offer_, &OfferBar::otherAccepted, this, &FleetPage::readThere);
+    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+        offer_->offer(tr("There is not enough memory to look for these traces."), {});
+    });
 }
 
 void FleetPage::setFolderChooser(std::function<std::filesystem::path()> chooser) {
@@ -55,6 +58,7 @@ void FleetPage::setFolderChooser(std::function<std::filesystem::path()> chooser)
 void FleetPage::open(const std::vector<size_t>& rows, const std::optional<StepRange>& steps) {
     rows_ = rows;
     steps_ = steps;
+    job_->cancel();
     if (rows.size() > mostRanks)
         return offer_->offer(
             tr("%1 ranks are marked, and %2 at most open as one trace: mark fewer.")

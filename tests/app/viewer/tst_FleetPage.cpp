@@ -214,6 +214,20 @@ class TestFleetPage : public QObject {
                  QString("64 ranks are marked, and 32 at most open as one trace: mark fewer."));
     }
 
+    /// Nor does anything open that was asked for before, by what is marked now.
+    void aLaterRefusalHoldsForWhatIsBeingLookedFor() {
+        Shown shown(report_);
+        FleetPage* page = shown.page();
+        int opened = 0;
+        connect(page, &FleetPage::openWanted, page, [&opened] { ++opened; });
+        emit page->view().openWanted({0, 1}, {});
+        emit page->view().openWanted(std::vector<size_t>(FleetPage::mostRanks + 1), {});
+        QVERIFY(page->offer().question().contains("mark fewer"));
+        QTRY_VERIFY(!page->isBusy());
+        QCOMPARE(opened, 0);
+        QVERIFY(page->offer().question().contains("mark fewer"));
+    }
+
     void aReportIsNoSideOfAComparison() {
         Shown shown(report_);
         shown.window.openComparison(
