@@ -8,6 +8,7 @@
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/stacks.h"
 #include "model/trace/startedBy.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope::compare {
 
@@ -67,8 +68,12 @@ std::vector<uint32_t> loadersOf(const Trace& trace, uint32_t process) {
 LoaderTimes loaderTimes(const Trace& trace, uint32_t process, std::span<const TimeRange> steps) {
     LoaderTimes all;
     if (trace.cpuStates.size() == 0 || steps.empty()) return all;
+    const std::vector<uint32_t> loaders = loadersOf(trace, process);
+    if (loaders.empty()) return all;
     const StatesOfThreads states(trace);
-    for (const uint32_t thread : loadersOf(trace, process)) {
+    // A file may say of each that it did the same for as long as times are.
+    const auto add = [](int64_t& sum, int64_t ns) { sum = saturatingSum(sum, ns); };
+    for (const uint32_t thread : loaders) {
         if (states.isEmpty(thread)) continue;
         LoaderTimes one;
         for (const TimeRange& step : steps) {
@@ -80,10 +85,10 @@ LoaderTimes loaderTimes(const Trace& trace, uint32_t process, std::span<const Ti
         }
         if (one.knownNs == 0) continue;
         ++all.threads;
-        all.knownNs += one.knownNs;
-        all.ranNs += one.ranNs;
-        all.noCoreNs += one.noCoreNs;
-        all.inputNs += one.inputNs;
+        add(all.knownNs, one.knownNs);
+        add(all.ranNs, one.ranNs);
+        add(all.noCoreNs, one.noCoreNs);
+        add(all.inputNs, one.inputNs);
     }
     return all;
 }

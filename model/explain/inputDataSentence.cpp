@@ -37,7 +37,7 @@ double guessedShare(const WorkerSummary& worker) {
     return allNs > 0 ? static_cast<double>(guessedNs) / static_cast<double>(allNs) : 0;
 }
 
-/// " Meanwhile the 4 loaders of rank 2 ran 97 % of the time and got no core for 2 %."
+/// " In its steps the 4 loaders of rank 2 ran 97 % of the time, got no core for 3 %."
 std::string loaderSentence(const WorkerSummary& worker) {
     const LoaderTimes& loaders = worker.loaders;
     if (loaders.threads == 0) return {};

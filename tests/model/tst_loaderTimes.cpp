@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
 #include <algorithm>
+#include <limits>
+#include <vector>
 
+#include "model/compare/loaderTimes.h"
 #include "model/explain/Explanation.h"
 #include "model/export/explanation/ExplanationReport.h"
 #include "model/format/factNames.h"
@@ -102,6 +105,29 @@ class tst_loaderTimes : public QObject {
             QVERIFY(found.inputNs > found.knownNs * 2 / 5 && found.noCoreNs == 0);
             QCOMPARE(found.ranNs + found.inputNs, found.knownNs);
         }
+    }
+
+    /// A file may say that threads ran for as long as times are.
+    void timesThatAreTooLongToSumUpAreHeldAtTheMost() {
+        SimulatedTrace program;
+        program.launch(program.defaultThread(), program.defaultStream(), "gemm", 0, 5, 10);
+        const uint32_t process = program.addProcess(777, "python3");
+        program.processes()[process].facts.edit().others.push_back(
+            {std::string(facts::parentProcess), "4242"});
+        const TimeRange all{-greatestTimeNs, greatestTimeNs};
+        for (const uint32_t tid : {777, 778, 779}) {
+            kinds::CpuState::Row row;
+            row.startNs = all.startNs;
+            row.endNs = all.endNs;
+            row.thread = program.addThread(process, tid, "pt_data_worker");
+            row.state = ThreadState::Disk;
+            program.add<kinds::CpuState>(row);
+        }
+        const TracePtr trace = program.finish();
+        const LoaderTimes found = loaderTimes(*trace, 0, std::vector{all});
+        QCOMPARE(found.threads, int64_t{3});
+        QCOMPARE(found.knownNs, std::numeric_limits<int64_t>::max());
+        QCOMPARE(found.inputNs, found.knownNs);
     }
 };
 
