@@ -42,7 +42,9 @@ std::string namesOf(const std::set<std::string>& names) {
     std::string text;
     size_t at = 0;
     for (const std::string& name : names) {
-        if (at == most) return text + fmt::format(" and {} others", names.size() - most);
+        // One more is as short as to say that there is one.
+        if (at == most && names.size() > most + 1)
+            return text + fmt::format(" and {} others", names.size() - most);
         const bool isLast = ++at == names.size();
         text += (text.empty() ? "" : isLast ? " and " : ", ") + (name.empty() ? "a program" : name);
     }
@@ -101,8 +103,9 @@ class PerfImporter::FirstPass : public PerfVisitor {
         // It has a core, or it could not do so.
         if (OnCore* const thread = name.isExec ? of(name.place) : nullptr)
             if (!thread->sinceNs) thread->sinceNs = std::max<int64_t>(name.place.timeNs, 0);
-        if (name.isExec && executed_.size() < mostThreads) {
-            Executed& run = executed_[name.place.process];
+        const uint32_t process = name.place.process;
+        if (name.isExec && (executed_.size() < mostThreads || executed_.contains(process))) {
+            Executed& run = executed_[process];
             if (run.beginNs <= name.place.timeNs) {
                 run.beginNs = name.place.timeNs;
                 run.name = name.name;

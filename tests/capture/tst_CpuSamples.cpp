@@ -305,30 +305,36 @@ class TestCpuSamples : public QObject {
 
     /// Of a program with other rights the kernel tells nothing from the moment on it is executed.
     void programsWithOtherRightsAreNamed() {
-        const QTemporaryDir folder;
-        const std::string path = folder.filePath("box.-.9.perf").toStdString();
-        constexpr int64_t base = 1'000'000'000, us = 1'000;
-        PerfBytes made;
-        for (const uint32_t process : {8u, 9u}) {
-            made.change(process, process, base, true);
-            made.name(process, process, base + us, process == 8 ? "sudo" : "true", true);
-            if (process == 9) made.mapping(9, base + 2 * us, 0x1000, 0x1000, 0, "/bin/true");
-            made.exit(process, process, base + 9 * us);
+        for (const auto& [count, words] :
+             {std::pair(1u, "Of what p0 did nothing is known: it has another user's rights"),
+              std::pair(6u, "Of what p0, p1, p2, p3, p4 and p5 did nothing is known: they have"),
+              std::pair(7u, "Of what p0, p1, p2, p3, p4 and 2 others did nothing is known")}) {
+            const QTemporaryDir folder;
+            const std::string path = folder.filePath("box.-.9.perf").toStdString();
+            constexpr int64_t base = 1'000'000'000, us = 1'000;
+            PerfBytes made;
+            for (uint32_t each = 0; each <= count; ++each) {
+                const uint32_t process = 8 + each;
+                const std::string name = each < count ? "p" + std::to_string(each) : "true";
+                made.change(process, process, base, true);
+                made.name(process, process, base + us, name.c_str(), true);
+                if (each == count)
+                    made.mapping(process, base + 2 * us, 0x1000, 0x1000, 0, "/bin/true");
+                made.exit(process, process, base + 9 * us);
+            }
+            {
+                auto log = PerfLog::create(path, {}, 1 << 20);
+                QVERIFY(log);
+                log->add(0, made.all);
+                log->end(1'000'000'000, 1'000'000);
+            }
+            auto writer = TraceWriter::create(folder.filePath("t.sqlite").toStdString());
+            QVERIFY(writer);
+            PerfImporter importer(**writer, log::eventOffsetNs());
+            QVERIFY(importer.import(path, 0, false));
+            const std::string said = healthOf(**writer);
+            QVERIFY2(said.find(words) != said.npos, said.c_str());
         }
-        {
-            auto log = PerfLog::create(path, {}, 1 << 20);
-            QVERIFY(log);
-            log->add(0, made.all);
-            log->end(1'000'000'000, 1'000'000);
-        }
-        auto writer = TraceWriter::create(folder.filePath("t.sqlite").toStdString());
-        QVERIFY(writer);
-        PerfImporter importer(**writer, log::eventOffsetNs());
-        QVERIFY(importer.import(path, 0, false));
-        const std::string said = healthOf(**writer);
-        QVERIFY2(said.find("Of what sudo did nothing is known: it has another user's rights") !=
-                     said.npos,
-                 said.c_str());
     }
 
     /// A real one, among others of the same shell.
