@@ -47,6 +47,11 @@ std::map<std::pair<uint32_t, uint32_t>, int64_t> samplesByStack(const ReportQuer
     return samples;
 }
 
+std::string called(const Thread& thread) {
+    return thread.name.empty() ? fmt::format("{}", thread.tid)
+                               : fmt::format("{} ({})", thread.tid, thread.name);
+}
+
 ReportTable cpuFunctionsBy(const ReportQuery& query, By by) {
     const Trace& trace = query.trace;
     std::map<uint32_t, OfOne> all;
@@ -86,9 +91,7 @@ ReportTable cpuFunctionsBy(const ReportQuery& query, By by) {
         row = {100 * static_cast<double>(count.self) / samples,
                100 * static_cast<double>(count.total) / samples, count.self, count.total,
                fmt::format("{} ({})", process.pid, programName(process))};
-        if (by == By::Thread)
-            row.push_back(
-                fmt::format("{} ({})", trace.threads[index].tid, trace.threads[index].name));
+        if (by == By::Thread) row.push_back(called(trace.threads[index]));
         row.push_back(std::string(trace.strings.at(function.first)));
         row.push_back(std::string(trace.strings.at(function.second)));
     }

@@ -125,16 +125,17 @@ class tst_PythonLines : public QObject {
     void samplesOfEachThreadAreSummedUpApart() {
         SimulatedTrace made;
         const uint32_t first = made.addThread(0, 4242, "main"),
-                       second = made.addThread(0, 4243, "load");
+                       second = made.addThread(0, 4243, "load"),
+                       nameless = made.addThread(0, 4244, "");
         const auto function = [&](const char* name) {
             return made.stack(noIndex, made.intern(name), made.intern("libwork.so"), 0);
         };
         const uint32_t add = function("add"), read = function("read");
-        for (int64_t sample = 0; sample < 10; ++sample) {
+        for (int64_t sample = 0; sample < 12; ++sample) {
             kinds::CpuState::Row row;
             row.startNs = sample * 10;
             row.endNs = row.startNs + 10;
-            row.thread = sample < 6 ? first : second;
+            row.thread = sample < 6 ? first : sample < 10 ? second : nameless;
             row.state = ThreadState::Running;
             row.source = StateSource::Samples;
             row.stack = sample < 7 ? add : read;
@@ -147,7 +148,7 @@ class tst_PythonLines : public QObject {
             said.push_back(std::to_string(std::get<int64_t>(row[2])) + " " +
                            std::get<std::string>(row[5]) + " " + std::get<std::string>(row[6]));
         QCOMPARE(said, (std::vector<std::string>{"6 4242 (main) add", "3 4243 (load) read",
-                                                 "1 4243 (load) add"}));
+                                                 "2 4244 read", "1 4243 (load) add"}));
         QCOMPARE(std::get<double>(table->rows[0][0]), 100.0);
         QCOMPARE(std::get<double>(table->rows[1][0]), 75.0);
     }
