@@ -63,6 +63,8 @@ GoToBar::GoToBar(QWidget* parent)
         job_->cancel();
         say(tr("Enter goes there, Esc closes."), false);
     });
+    connect(job_, &LatestJob::ranOutOfMemory, this,
+            [this] { say(tr("There is not enough memory to look for this step."), true); });
 }
 
 void GoToBar::setTimeline(TimelineView* timeline) {

@@ -214,6 +214,10 @@ void PageTools::saveEvents() {
     if (path.isEmpty()) return;
     auto* job = new LatestJob(this);
     connect(job, &LatestJob::finished, job, &QObject::deleteLater);
+    connect(job, &LatestJob::ranOutOfMemory, this, [this] {
+        QMessageBox::warning(events_->window(), tr("Save events"),
+                             tr("There is not enough memory to save these events."));
+    });
     job->start([this, trace = trace_, request = events().request(),
                 file = path.toStdString()]() -> LatestJob::Publish {
         auto saved = std::make_shared<Result<int64_t>>(saveEventsAsCsv(*trace, request, file));

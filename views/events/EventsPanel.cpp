@@ -68,6 +68,8 @@ EventsPanel::EventsPanel(QWidget* parent)
         isStale_ = job_->isOutdated() || timer_->isActive();
         remark_->setText(tr("There is not enough memory to list these events."));
     });
+    connect(copyJob_, &LatestJob::ranOutOfMemory, this,
+            [this] { remark_->setText(tr("There is not enough memory to copy these events.")); });
     request_.mostScanned = EventTableModel::mostRows;
     timer_->setSingleShot(true);
     timer_->setInterval(settleMs);

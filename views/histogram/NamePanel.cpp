@@ -37,6 +37,10 @@ NamePanel::NamePanel(QWidget* parent)
     layout->addWidget(headline_);
     layout->addWidget(histogram_, 1);
     connect(histogram_, &NameHistogram::eventActivated, this, &NamePanel::eventActivated);
+    connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
+        histogram_->setOccurrences(nullptr, {});
+        headline_->setText(tr("There is not enough memory to find all of this name."));
+    });
     setTrace(nullptr);
 }
 
