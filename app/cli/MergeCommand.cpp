@@ -35,10 +35,12 @@ Result<std::vector<HealthNote>> runMerge(const MergeCommandOptions& options) {
 /// How the clocks were brought together, and how steps count, is said where nothing is wrong, too.
 void sayNotes(const std::vector<HealthNote>& notes) {
     for (const HealthNote& note : notes) {
-        const bool isOfClocks = note.code == HealthCode::ClocksAligned ||
-                                note.code == HealthCode::ClockSet ||
-                                note.code == HealthCode::Windows;
-        if (isOfClocks && note.severity == Severity::Info)
+        // Of the whole; each file tells how many windows it was recorded in, which nobody asked.
+        const bool isOfCut =
+            note.code == HealthCode::Windows && !note.globalPid && !note.count.has_value();
+        const bool isTold =
+            note.code == HealthCode::ClocksAligned || note.code == HealthCode::ClockSet || isOfCut;
+        if (isTold && note.severity == Severity::Info)
             say(printable(note.sentence));
         else if (note.severity != Severity::Info)
             reportWarning(printable(note.sentence));
