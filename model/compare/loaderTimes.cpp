@@ -2,6 +2,7 @@
 #include "model/compare/loaderTimes.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "model/compare/RangePaths.h"
@@ -26,16 +27,23 @@ std::vector<bool> stacksOfLoader(const Trace& trace) {
     return isOfLoader;
 }
 
-/// Which processes were started by that one, also by way of others.
+/// Which processes were started by that one, also by way of others, but not of another rank: what
+/// that one started serves it.
 std::vector<bool> descendantsOf(const Trace& trace, uint32_t process) {
     const std::vector<uint32_t> parents = startedBy(trace);
+    const std::optional<int> rank = trace.processes[process].rank;
     std::vector<bool> isBelow(parents.size());
     for (uint32_t each = 0; each < parents.size(); ++each) {
         // A file may say that two have started each other.
         constexpr int mostGenerations = 16;
-        uint32_t at = parents[each];
-        for (int generation = 0; generation < mostGenerations && at != noIndex; ++generation) {
-            if (at == process) isBelow[each] = each != process;
+        uint32_t at = each;
+        for (int generation = 0; generation <= mostGenerations && at != noIndex; ++generation) {
+            if (at == process) {
+                isBelow[each] = each != process;
+                break;
+            }
+            const std::optional<int> other = trace.processes[at].rank;
+            if (rank && other && *rank != *other) break;
             at = parents[at];
         }
     }

@@ -2,6 +2,7 @@
 #include <QTest>
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "model/compare/loaderTimes.h"
@@ -105,6 +106,27 @@ class tst_loaderTimes : public QObject {
             QVERIFY(found.inputNs > found.knownNs * 2 / 5 && found.noCoreNs == 0);
             QCOMPARE(found.ranNs + found.inputNs, found.knownNs);
         }
+    }
+
+    /// As where the first rank starts the others.
+    void loadersOfAnotherRankAreNotToldOfByWhoStartedThat() {
+        SimulatedTrace program;
+        program.launch(program.defaultThread(), program.defaultStream(), "gemm", 0, 5, 10);
+        program.processes()[0].rank = 0;
+        const uint32_t second = program.addProcess(500, "python3", 1);
+        const uint32_t loader = program.addProcess(777, "python3", 1);
+        for (const auto& [process, parent] : {std::pair(second, "4242"), std::pair(loader, "500")})
+            program.processes()[process].facts.edit().others.push_back(
+                {std::string(facts::parentProcess), parent});
+        kinds::CpuState::Row row;
+        row.endNs = stepNs;
+        row.thread = program.addThread(loader, 777, "pt_data_worker");
+        row.state = ThreadState::Disk;
+        program.add<kinds::CpuState>(row);
+        const TracePtr trace = program.finish();
+        const std::vector<TimeRange> whole{{0, stepNs}};
+        QCOMPARE(loaderTimes(*trace, 0, whole).threads, int64_t{0});
+        QCOMPARE(loaderTimes(*trace, second, whole).threads, int64_t{1});
     }
 
     /// A file may say that threads ran for as long as times are.
