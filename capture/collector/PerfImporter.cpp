@@ -82,14 +82,12 @@ class PerfImporter::FirstPass : public PerfVisitor {
     }
     void visit(const PerfMapping& mapping) override {
         spaces.add(mapping);
-        const auto run = executed_.find(mapping.place.process);
-        if (run != executed_.end())
-            run->second.mappedNs = std::max(run->second.mappedNs, mapping.place.timeNs);
+        if (Executed* const run = runOf(mapping.place.process))
+            run->mappedNs = std::max(run->mappedNs, mapping.place.timeNs);
     }
     void ended(const PerfPlace& place) override {
-        const auto run = executed_.find(place.process);
-        if (run != executed_.end() && place.process == place.thread)
-            run->second.endNs = std::max(run->second.endNs, place.timeNs);
+        if (Executed* const run = place.process == place.thread ? runOf(place.process) : nullptr)
+            run->endNs = std::max(run->endNs, place.timeNs);
     }
     void visit(const PerfFork& fork) override {
         spaces.add(fork);
@@ -103,13 +101,11 @@ class PerfImporter::FirstPass : public PerfVisitor {
         // It has a core, or it could not do so.
         if (OnCore* const thread = name.isExec ? of(name.place) : nullptr)
             if (!thread->sinceNs) thread->sinceNs = std::max<int64_t>(name.place.timeNs, 0);
-        const uint32_t process = name.place.process;
-        if (name.isExec && (executed_.size() < mostThreads || executed_.contains(process))) {
-            Executed& run = executed_[process];
-            if (run.beginNs <= name.place.timeNs) {
-                run.beginNs = name.place.timeNs;
-                run.name = name.name;
-            }
+        Executed* const run = name.isExec ? runOf(name.place.process) : nullptr;
+        if (run && (!run->isKnown || run->beginNs <= name.place.timeNs)) {
+            run->isKnown = true;
+            run->beginNs = name.place.timeNs;
+            run->name = name.name;
         }
         const Thread which(name.place.process, name.place.thread);
         if (names.size() < mostThreads || names.contains(which))
@@ -134,7 +130,8 @@ class PerfImporter::FirstPass : public PerfVisitor {
         std::set<std::string> programs;
         if (lostRecords > 0) return programs;
         for (const auto& [process, run] : executed_)
-            if (run.endNs >= run.beginNs && run.mappedNs < run.beginNs) programs.insert(run.name);
+            if (run.isKnown && run.endNs >= run.beginNs && run.mappedNs < run.beginNs)
+                programs.insert(run.name);
         return programs;
     }
 
@@ -163,8 +160,15 @@ class PerfImporter::FirstPass : public PerfVisitor {
 
     struct Executed {
         int64_t beginNs = INT64_MIN, mappedNs = INT64_MIN, endNs = INT64_MIN;
+        bool isKnown = false;  ///< That it was executed: cores tell one after the other.
         std::string name;
     };
+    /// Null for one more than are told apart.
+    Executed* runOf(uint32_t process) {
+        const auto known = executed_.find(process);
+        if (known != executed_.end()) return &known->second;
+        return executed_.size() < mostThreads ? &executed_[process] : nullptr;
+    }
 
     std::map<Thread, OnCore> onCore_;
     std::set<uint32_t> begun_;

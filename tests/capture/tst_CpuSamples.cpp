@@ -317,9 +317,10 @@ class TestCpuSamples : public QObject {
                 const uint32_t process = 8 + each;
                 const std::string name = each < count ? "p" + std::to_string(each) : "true";
                 made.change(process, process, base, true);
-                made.name(process, process, base + us, name.c_str(), true);
+                // Of another core, which is told of before.
                 if (each == count)
                     made.mapping(process, base + 2 * us, 0x1000, 0x1000, 0, "/bin/true");
+                made.name(process, process, base + us, name.c_str(), true);
                 made.exit(process, process, base + 9 * us);
             }
             {
