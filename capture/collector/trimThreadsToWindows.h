@@ -18,7 +18,8 @@ using WindowsOfProcess = std::function<const std::vector<TimeRange>*(int64_t)>;
 /// Leaves of what looks and samples found of threads what lies within the windows of their process.
 /// A state goes from edge to edge at most, with its share of the times that the kernel counted.
 /// Where a window begins a switch says what the thread was then, and where it ends others end what
-/// it was. Returns how many rows were left out. Holds the switches of such processes in memory.
+/// it was; nothing is told of a thread from its last switch on. Returns how many rows were left
+/// out. Holds the switches of such processes in memory. O(n log windows).
 Result<int64_t> trimThreadsToWindows(Database& database, const WindowsOfProcess& windowsOf);
 
 /// Sorted, and those that touch made one.
