@@ -13,6 +13,7 @@
 #include "model/merge/fileNotes.h"
 #include "model/merge/joinInspector.h"
 #include "model/merge/placeParts.h"
+#include "model/trace/clockError.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope {
@@ -165,7 +166,7 @@ class Descriptions {
         if (clock.errorNs < 0) return;
         say("clock.offsetNs", fmt::format("{}", clock.map.offsetNs));
         say("clock.driftPpm", fmt::format("{:.4f}", clock.map.driftNsPerNs * 1e6));
-        say("clock.errorNs", fmt::format("{}", clock.errorNs));
+        say(clockErrorFact.data(), fmt::format("{}", clock.errorNs));
         for (size_t number = 0; number < clock.settings.size(); ++number) {
             const ClockLine& line = clock.map.later[number].line;
             say("clock.set", fmt::format("{} {} {} {} {:.4f}", clock.settings[number].byNs,

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "model/values/formatTable.h"
+#include "views/timeline/paintUnrecorded.h"
 
 namespace lanescope::views {
 namespace {
@@ -22,6 +23,8 @@ constexpr qsizetype mostNameLetters = 32;
 
 constexpr double leastReach = 16, mostReach = 160;
 constexpr double spread = 9;  // between arrows that come from labels above each other
+/// Of what says within how much the clocks of two ends are known; less is not seen.
+constexpr double errorHeight = 12, leastError = 1.5;
 /// Around the event in sight, which no label is to hide.
 constexpr double sparedAround = 14;
 
@@ -98,6 +101,12 @@ void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font)
         return at.x() >= 0 && at.x() <= size.width() && at.y() >= 0 && at.y() <= size.height();
     };
     Line line{arrow.kind, pointOf(arrow.from), pointOf(arrow.to), true, true};
+    if (arrow.kind == FlowKind::Rank) {
+        // At one moment, from row to row.
+        line.leaving = line.arriving = {0, line.to.y() < line.from.y() ? -1.0 : 1.0};
+        line.error = std::min(
+            scale.toX(arrow.to.timeNs + arrow.errorNs) - scale.toX(arrow.to.timeNs), farOutside);
+    }
     const bool seesFrom = isInside(line.from);
     const bool seesTo = isInside(line.to);
     if (seesFrom == seesTo) {
@@ -190,8 +199,19 @@ void FlowOverlay::paint(QPainter& painter, QSize size, const QFont& font) {
     QColor halo = theme.canvas;
     halo.setAlpha(170);
     for (const Line& line : lines_) {
-        const QColor color = line.kind == FlowKind::Wait ? theme.wait : theme.flow;
-        const QPointF neck = line.hasHead ? line.to - QPointF(headLength, 0) : line.to;
+        const bool isWait = line.kind == FlowKind::Wait || line.kind == FlowKind::Rank;
+        const QColor color = isWait ? theme.wait : theme.flow;
+        const QPointF ahead = line.arriving * headLength;
+        const QPointF neck = line.hasHead ? line.to - ahead : line.to;
+        if (line.hasHead && line.error >= leastError) {
+            QColor fill = theme.canvas;
+            fill.setAlpha(120);
+            paintHatched(painter,
+                         QRectF(line.to.x() - line.error, line.to.y() - errorHeight / 2,
+                                2 * line.error, errorHeight),
+                         fill, color);
+        }
+        const QPointF across = QPointF(-line.arriving.y(), line.arriving.x()) * headHalfWidth;
         const QPainterPath path = curve(line.from, line.leaving, neck, line.arriving);
         painter.setBrush(Qt::NoBrush);
         painter.setPen(QPen(halo, 4, Qt::SolidLine, Qt::FlatCap));
@@ -202,9 +222,7 @@ void FlowOverlay::paint(QPainter& painter, QSize size, const QFont& font) {
         painter.drawPath(path);
         painter.setPen(Qt::NoPen);
         painter.setBrush(color);
-        if (line.hasHead)
-            painter.drawPolygon(QPolygonF{line.to, neck + QPointF(0, headHalfWidth),
-                                          neck - QPointF(0, headHalfWidth)});
+        if (line.hasHead) painter.drawPolygon(QPolygonF{line.to, neck + across, neck - across});
         if (line.hasFoot) painter.drawEllipse(line.from, 3, 3);
     }
     painter.setFont(font);

@@ -40,6 +40,7 @@ class FlowOverlay {
         bool hasHead, hasFoot;  ///< Whether it ends at the event or at the edge.
         /// Which way it leaves and arrives, of length 1; along the time between events.
         QPointF leaving{1, 0}, arriving{1, 0};
+        double error = 0;  ///< By how many pixels it may be wrong, either way.
     };
     static void join(Line& line, const QRectF& label, bool isEffectInSight, double apart);
     void update(QSize size, const QFont& font);

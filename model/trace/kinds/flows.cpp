@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "model/trace/kinds/eventFacts.h"
+#include "model/trace/kinds/ncclDetails.h"
+#include "model/trace/matchCollectives.h"
 
 namespace lanescope {
 
@@ -13,6 +15,9 @@ namespace {
 constexpr uint32_t maximumWaits = 256;
 /// Work without a correlation that is looked past.
 constexpr uint32_t maximumSkips = 64;
+/// NCCL calls among which the others of a collective are looked for, on each side; and calls of
+/// CUDA within one of NCCL's.
+constexpr uint32_t mostCallsBeside = 20'000, mostLaunchesWithin = 4096;
 
 /// Stream and correlation of work on a GPU; stream `noIndex` for anything else.
 struct Launch {
@@ -162,6 +167,39 @@ std::pair<uint32_t, uint32_t> placesAsBackward(const Trace& trace, uint32_t nvtx
                     [&table](uint32_t place) { return table.backward[table.byBackward[place]]; });
 }
 
+uint32_t processOfCall(const Trace& trace, uint32_t row) {
+    return trace.threads[trace.nvtx.thread[trace.nccl.nvtx[row]]].process;
+}
+
+/// Whether NCCL said which it is of its communicator, so that those of other ranks can be told.
+bool isNumberedCollective(const Trace& trace, uint32_t row) {
+    const NcclFacts facts = trace.nccl.facts[row];
+    return facts.sequence >= 0 && facts.operationCount > 0 && !facts.isCaptured &&
+           trace.nccl.communicator[row] != 0 &&
+           isCollective(trace.strings.at(trace.nccl.operation[row]));
+}
+
+/// The first work that an NCCL call launched; invalid if none is found.
+EventRef workOfCall(const Trace& trace, uint32_t row) {
+    const NcclFacts facts = trace.nccl.facts[row];
+    const uint32_t nvtx = trace.nccl.nvtx[row];
+    const bool hasLaunch = facts.launchThread != noIndex;
+    const TimeRange during =
+        hasLaunch ? facts.launch : TimeRange{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
+    const uint32_t thread = hasLaunch ? facts.launchThread : trace.nvtx.thread[nvtx];
+    const ApiTable& calls = trace.apiCalls;
+    auto call = static_cast<uint32_t>(
+        std::lower_bound(calls.startNs.begin(), calls.startNs.end(), during.startNs) -
+        calls.startNs.begin());
+    const uint32_t end = call + std::min(calls.size() - call, mostLaunchesWithin);
+    for (; call < end && calls.startNs[call] < during.endNs; ++call) {
+        if (calls.thread[call] != thread) continue;
+        for (const EventRef work : trace.launchedWork(EventRef(EventKind::Api, call)))
+            if (trace.rangeOf(work).startNs == facts.gpu.startNs) return work;
+    }
+    return {};
+}
+
 }  // namespace
 
 std::vector<EventRef> awaitedWork(const Trace& trace, EventRef work) {
@@ -237,6 +275,27 @@ std::vector<uint32_t> pairsOf(const Trace& trace, uint32_t nvtx) {
     for (uint32_t place = from; place < to; ++place)
         pairs.push_back(trace.backwards.byBackward[place]);
     return pairs;
+}
+
+std::vector<EventRef> collectiveOf(const Trace& trace, EventRef work) {
+    const uint32_t row = isGpuWork(work.kind()) ? ncclCallOfWork(trace, work) : noIndex;
+    if (row == noIndex || !isNumberedCollective(trace, row)) return {};
+    const int64_t sequence = trace.nccl.facts[row].sequence;
+    std::vector<EventRef> found{work};
+    const uint32_t end = row + std::min(trace.nccl.size() - row, mostCallsBeside);
+    for (uint32_t other = row - std::min(row, mostCallsBeside); other < end; ++other) {
+        if (other == row || trace.nccl.communicator[other] != trace.nccl.communicator[row] ||
+            trace.nccl.operation[other] != trace.nccl.operation[row] ||
+            processOfCall(trace, other) == processOfCall(trace, row) ||
+            !isNumberedCollective(trace, other) || trace.nccl.facts[other].sequence != sequence)
+            continue;
+        if (const EventRef its = workOfCall(trace, other); its.isValid()) found.push_back(its);
+    }
+    if (found.size() < 2) return {};
+    std::sort(found.begin(), found.end(), [&trace](EventRef a, EventRef b) {
+        return trace.rangeOf(a).startNs < trace.rangeOf(b).startNs;
+    });
+    return found;
 }
 
 std::vector<EventRef> causesOf(const Trace& trace, EventRef event) {

@@ -26,6 +26,11 @@ std::vector<EventRef> backwardOf(const Trace& trace, EventRef range);
 /// first those in which it is the forward.
 std::vector<uint32_t> pairsOf(const Trace& trace, uint32_t nvtx);
 
+/// The work on GPUs by which the ranks that the trace has did one collective: of that which `work`
+/// is of, in order of start, this one among it. Nothing if it is of none, NCCL gave it no number,
+/// or no other rank is found among some ten thousand calls before and after.
+std::vector<EventRef> collectiveOf(const Trace& trace, EventRef work);
+
 /// The call that launched this work, then the work that it waited for; of an operator its forward.
 std::vector<EventRef> causesOf(const Trace& trace, EventRef event);
 /// The work that this call launched, or that waited for this work; of an operator its backward.
