@@ -122,7 +122,6 @@ struct RestBetween {
     bool operator==(const RestBetween&) const = default;
 };
 
-/// One process on one GPU, the unit in which time is explained.
 /// What the threads that load data for a worker did in its steps, summed over them.
 struct LoaderTimes {
     int64_t threads = 0;  ///< 0: there are none, or nobody looked.
@@ -132,6 +131,7 @@ struct LoaderTimes {
     bool operator==(const LoaderTimes&) const = default;
 };
 
+/// One process on one GPU, the unit in which time is explained.
 struct WorkerSummary {
     uint32_t pid = 0;
     std::optional<int> rank;
