@@ -109,6 +109,11 @@ class ReportReader {
                     "{} has no table {}, so it cannot be shown: make it again with "
                     "lanescope fleet.",
                     shown(), table);
+        if (!database_.hasColumn("ranks", "lost_ns"))
+            return fail(
+                "{} is of an earlier version and does not say what each rank lost: make it again "
+                "with lanescope fleet.",
+                shown());
         // What is generated where it is read may be of any size.
         for (const char* table : {"ranks", "steps", "findings", "notes", "broken", "job"})
             for (const Database::Column& column : database_.columns(table))
@@ -164,8 +169,8 @@ class ReportReader {
         return forEachRow(
             fmt::format(
                 "SELECT rank, machine, role, gpu_name, trace, local_rank, gpu, ended_abnormally, "
-                "pid, {}, {} FROM ranks",
-                columnOrNone("ranks", "lost_ns"), columnOrNone("ranks", "trace_start_utc_ns")),
+                "pid, lost_ns, {} FROM ranks",
+                columnOrNone("ranks", "trace_start_utc_ns")),
             "ranks", 0, 0.02, [&](const Statement& row) {
                 if (!hasRoom(seen, mostRanks)) return false;
                 const auto number = integerOf(row, 0);

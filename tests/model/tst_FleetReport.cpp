@@ -164,6 +164,9 @@ void tst_FleetReport::whatIsNoReportSaysSoInOneSentence() {
                  other.string() + " has no table " + table +
                      ", so it cannot be shown: make it again with lanescope fleet.");
     }
+    const fs::path earlier = made("earlier.sqlite", {});
+    edit(earlier, "ALTER TABLE ranks DROP COLUMN lost_ns");
+    QVERIFY(errorOf(earlier).find("does not say what each rank lost") != std::string::npos);
     edit(path, "DROP TABLE steps; CREATE TABLE roles (role TEXT)");
     QVERIFY(errorOf(path).find("lays two jobs side by side") != std::string::npos);
     const fs::path none = made("none.sqlite", {});
