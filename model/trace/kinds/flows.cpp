@@ -181,12 +181,8 @@ bool isNumberedCollective(const Trace& trace, uint32_t row) {
 
 /// The first work that an NCCL call launched; invalid if none is found.
 EventRef workOfCall(const Trace& trace, uint32_t row) {
-    const NcclFacts facts = trace.nccl.facts[row];
-    const uint32_t nvtx = trace.nccl.nvtx[row];
-    const bool hasLaunch = facts.launchThread != noIndex;
-    const TimeRange during =
-        hasLaunch ? facts.launch : TimeRange{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
-    const uint32_t thread = hasLaunch ? facts.launchThread : trace.nvtx.thread[nvtx];
+    const int64_t startNs = trace.nccl.facts[row].gpu.startNs;
+    const auto [thread, during] = launchOfNcclCall(trace, row);
     const ApiTable& calls = trace.apiCalls;
     auto call = static_cast<uint32_t>(
         std::lower_bound(calls.startNs.begin(), calls.startNs.end(), during.startNs) -
@@ -195,7 +191,7 @@ EventRef workOfCall(const Trace& trace, uint32_t row) {
     for (; call < end && calls.startNs[call] < during.endNs; ++call) {
         if (calls.thread[call] != thread) continue;
         for (const EventRef work : trace.launchedWork(EventRef(EventKind::Api, call)))
-            if (trace.rangeOf(work).startNs == facts.gpu.startNs) return work;
+            if (trace.rangeOf(work).startNs == startNs) return work;
     }
     return {};
 }

@@ -55,6 +55,13 @@ uint32_t ncclCallOfRange(const Trace& trace, uint32_t nvtx) {
     return static_cast<uint32_t>(found - rows.begin());
 }
 
+NcclLaunch launchOfNcclCall(const Trace& trace, uint32_t row) {
+    const NcclFacts facts = trace.nccl.facts[row];
+    if (facts.launchThread != noIndex) return {facts.launchThread, facts.launch};
+    const uint32_t nvtx = trace.nccl.nvtx[row];
+    return {trace.nvtx.thread[nvtx], {trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]}};
+}
+
 /// A call is launched soon after it began, not so many others later: groups are smaller.
 constexpr uint32_t mostCallsBefore = 4096;
 
@@ -70,13 +77,9 @@ uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {
     });
     const auto end = static_cast<uint32_t>(behind - rangeOf.begin());
     for (uint32_t row = end - std::min(end, mostCallsBefore); row < end; ++row) {
-        const NcclFacts& facts = trace.nccl.facts[row];
-        const uint32_t nvtx = trace.nccl.nvtx[row];
-        const bool hasLaunch = facts.launchThread != noIndex;
-        const TimeRange range =
-            hasLaunch ? facts.launch : TimeRange{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
-        if (thread == (hasLaunch ? facts.launchThread : trace.nvtx.thread[nvtx]) &&
-            callNs >= range.startNs && callNs < range.endNs)
+        const NcclLaunch launch = launchOfNcclCall(trace, row);
+        if (thread == launch.thread && callNs >= launch.during.startNs &&
+            callNs < launch.during.endNs)
             return row;
     }
     return noIndex;
