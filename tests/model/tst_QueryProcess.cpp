@@ -12,6 +12,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/simulatedTraining.h"
+#include "tests/support/slowQuery.h"
 
 using namespace lanescope;
 
@@ -19,15 +20,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Each call compares some 10^10 bytes, and none of them looks at a clock.
-constexpr const char* longFunction =
-    "WITH t(x) AS (SELECT replace(hex(zeroblob(250000)), '0', 'a')) "
-    "SELECT instr(x, substr(x, 1, 250000) || 'b'), instr(x, substr(x, 1, 250001) || 'b'),"
-    " instr(x, substr(x, 1, 250002) || 'b') FROM t";
-/// Sorts what takes some seconds and some 10^8 bytes.
+/// Sorts what takes most of a minute and some 10^9 bytes.
 constexpr const char* longSort =
-    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 8000000) "
-    "SELECT max(r) FROM (SELECT row_number() OVER (ORDER BY i * 7919 % 8000009) AS r FROM n)";
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 80000000) "
+    "SELECT max(r) FROM (SELECT row_number() OVER (ORDER BY i * 7919 % 80000009) AS r FROM n)";
 constexpr const char* endless =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
 
@@ -129,7 +125,7 @@ class tst_QueryProcess : public QObject {
 
     void nothingRunsOnBeyondTheTime_data() {
         QTest::addColumn<QString>("sql");
-        QTest::newRow("a function") << longFunction;
+        QTest::newRow("a function") << slowQuery;
         QTest::newRow("a sort") << longSort;
         QTest::newRow("steps") << endless;
     }
@@ -156,7 +152,7 @@ class tst_QueryProcess : public QObject {
         QVERIFY(query.has_value());
         QElapsedTimer timer;
         timer.start();
-        const auto result = query->run(longFunction, limitsOf(30'000), [](milliseconds elapsed) {
+        const auto result = query->run(slowQuery, limitsOf(30'000), [](milliseconds elapsed) {
             return elapsed < milliseconds(200);
         });
         QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
@@ -168,7 +164,7 @@ class tst_QueryProcess : public QObject {
         {
             auto query = QueryProcess::open(path_);
             QVERIFY(query.has_value());
-            QVERIFY(!query->run(longFunction, limitsOf(50)).has_value());
+            QVERIFY(!query->run(slowQuery, limitsOf(50)).has_value());
             QVERIFY(query->run("SELECT 1").has_value());
         }
         QCOMPARE(::waitpid(-1, nullptr, WNOHANG), -1);
