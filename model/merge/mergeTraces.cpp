@@ -73,11 +73,25 @@ class Descriptions {
         }
     }
 
+    /// Each by its host, or by its rank too, where another is of that host.
     void takeSamplers(const Trace& trace) {
+        std::vector<SamplerFacts>& all = builder_.description().facts.samplers;
         for (SamplerFacts sampler : trace.facts.samplers) {
             if (sampler.host.empty()) sampler.host = trace.facts.host;
-            builder_.description().facts.samplers.push_back(std::move(sampler));
+            const auto isKnown = [&](const std::string& name) {
+                return std::ranges::any_of(all, [&](const SamplerFacts& each) {
+                    return (each.host.empty() ? traces_.front()->facts.host : each.host) == name;
+                });
+            };
+            if (isKnown(sampler.host)) sampler.host += ", " + calledOf(trace);
+            if (!isKnown(sampler.host)) all.push_back(std::move(sampler));
         }
+    }
+
+    static std::string calledOf(const Trace& trace) {
+        for (const Process& process : trace.processes)
+            if (process.rank) return fmt::format("rank {}", *process.rank);
+        return trace.title;
     }
 
     void takeFrom(const Trace& part, const PartPlacement& placement,

@@ -28,6 +28,7 @@ class Placer {
 
     Result<PlacedParts> place() {
         for (size_t index = 0; index < traces_.size(); ++index) {
+            boots_.push_back(bootsOf(*traces_[index]));
             PlacedParts::Part& part = out_.parts.emplace_back();
             part.clock = clockOf(index);
             placeProcesses(index, part);
@@ -47,18 +48,37 @@ class Placer {
     }
 
   private:
+    static const std::string& nameOfHost(const Trace& trace, const Process& process) {
+        return process.facts->host.empty() ? trace.facts.host : process.facts->host;
+    }
+
+    /// The boots of the hosts of a part. A process that was only sampled does not tell its boot
+    /// itself: it is that of its host. Of a host with two, as two files of one name that were
+    /// merged, none is known.
+    static std::map<std::string, std::string> bootsOf(const Trace& trace) {
+        std::map<std::string, std::set<std::string>> all;
+        for (const Process& process : trace.processes)
+            if (!process.facts->bootId.empty())
+                all[nameOfHost(trace, process)].insert(process.facts->bootId);
+        std::map<std::string, std::string> boots;
+        for (const auto& [host, ids] : all)
+            if (ids.size() == 1) boots.emplace(host, *ids.begin());
+        return boots;
+    }
+
     /// What a machine is told from others by; empty if the file does not say.
-    static std::string keyOf(const Trace& trace, const Process& process) {
-        const std::string& host =
-            process.facts->host.empty() ? trace.facts.host : process.facts->host;
-        return process.facts->bootId.empty() ? host : host + " " + process.facts->bootId;
+    std::string keyOf(size_t index, const Process& process) const {
+        const std::string& host = nameOfHost(*traces_[index], process);
+        if (!process.facts->bootId.empty()) return host + " " + process.facts->bootId;
+        const auto boot = boots_[index].find(host);
+        return boot == boots_[index].end() ? host : host + " " + boot->second;
     }
 
     /// A trace of several hosts has brought their clocks together already.
     uint32_t clockOf(size_t index) {
         const Trace& trace = *traces_[index];
         std::set<std::string> keys;
-        for (const Process& process : trace.processes) keys.insert(hostOf(trace, process));
+        for (const Process& process : trace.processes) keys.insert(hostOf(index, process));
         const bool isKnown = keys.size() == 1 && !keys.begin()->empty() && trace.startUtcNs > 0;
         const std::string key = isKnown ? *keys.begin() : "\n" + std::to_string(index);
         const auto [found, isNew] =
@@ -70,16 +90,15 @@ class Placer {
         return found->second;
     }
 
-    static std::string hostOf(const Trace& trace, const Process& process) {
-        for (const HostName& each : trace.facts.hosts)
+    std::string hostOf(size_t index, const Process& process) const {
+        for (const HostName& each : traces_[index]->facts.hosts)
             if (each.number == static_cast<int64_t>(lanescope::hostOf(process.globalPid)))
                 return each.name;
-        return keyOf(trace, process);
+        return keyOf(index, process);
     }
     /// Files that do not name their host are each of their own, as far as anybody knows.
     std::string machineOf(size_t index, const Process& process) const {
-        const Trace& trace = *traces_[index];
-        const std::string key = hostOf(trace, process);
+        const std::string key = hostOf(index, process);
         return key.empty() ? "\n" + std::to_string(out_.parts[index].clock) : key;
     }
     std::string nameOf(size_t index, const Process& process) const {
@@ -157,6 +176,7 @@ class Placer {
 
     std::span<const TracePtr> traces_;
     PlacedParts out_;
+    std::vector<std::map<std::string, std::string>> boots_;  ///< By host, of each part.
     std::map<std::string, uint32_t> clocks_;
     std::vector<std::string> numbers_;   ///< Name of each host number.
     std::vector<std::string> machines_;  ///< What tells its machine from others.
