@@ -79,6 +79,23 @@ std::vector<uint32_t> orderedProcesses(const Trace& trace,
     return order;
 }
 
+/// The busiest first; but the one that the program began with is what people look for, so it stands
+/// before them unless it did next to nothing.
+void sortThreads(const Trace& trace, const std::vector<ThreadLanes>& work,
+                 std::vector<uint32_t>& threads) {
+    constexpr uint64_t littleOf = 50;
+    uint64_t most = 0;
+    for (const uint32_t thread : threads) most = std::max(most, work[thread].count);
+    const auto place = [&](uint32_t thread) {
+        const Thread& info = trace.threads[thread];
+        const uint64_t count = work[thread].count;
+        const bool isMain = info.tid == trace.processes[info.process].pid;
+        return std::pair(isMain && count * littleOf >= most, count);
+    };
+    std::stable_sort(threads.begin(), threads.end(),
+                     [&](uint32_t a, uint32_t b) { return place(a) > place(b); });
+}
+
 std::string subtitleOf(const Process& process, std::optional<int> rank) {
     std::string text = processSubtitle(process);
     if (rank && !process.rank) text += fmt::format(", of rank {}", *rank);
@@ -98,8 +115,7 @@ void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<Thr
     for (const uint32_t process : orderedProcesses(trace, ranks)) {
         std::vector<uint32_t>& threads = threadsOf[process];
         if (threads.empty() && !sources.hasAny({.process = process})) continue;
-        std::stable_sort(threads.begin(), threads.end(),
-                         [&work](uint32_t a, uint32_t b) { return work[a].count > work[b].count; });
+        sortThreads(trace, work, threads);
         const Process& info = trace.processes[process];
         const uint32_t processTrack =
             addTrack(trace, TrackKind::Process, process, -1,
