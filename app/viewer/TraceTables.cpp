@@ -27,7 +27,7 @@ using namespace views;
 
 namespace {
 
-/// In the order of the tabs; bandwidth and topology come after the first.
+/// In the order of the tabs; steps come before them, bandwidth and topology after the first.
 std::vector<const Report*> reportsOfTabs() {
     std::vector<const Report*> reports;
     for (const Report* report : allReports())
@@ -63,6 +63,9 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
     addTabs();
     chooseFirst();
     hideEmpty();
+    // Whoever looks at a table goes on looking at it.
+    connect(this, &QTabWidget::currentChanged, this, [this] { mayOpenSteps_ = false; });
+    connect(this, &QTabWidget::tabBarClicked, this, [this] { mayOpenSteps_ = false; });
     updateHealthTitle();
     noticeHits();
     setDocumentMode(true);
@@ -80,8 +83,8 @@ void TraceTables::addTabs() {
     }
     insertTab(1, bandwidth_, tr("Memcpy bandwidth"));
     insertTab(2, topology_, tr("Topology"));
+    insertTab(0, steps_, tr("Steps"));
     addTab(flame_, tr("Flame"));
-    addTab(steps_, tr("Steps"));
     addTab(selection_, tr("Selection"));
     addTab(hits_, tr("Search results"));
     addTab(health_, tr("Health"));
@@ -102,8 +105,10 @@ void TraceTables::hideEmpty() {
     show(steps_, hasWorkOfGpu(*trace_) || trace_->nvtx.size() > 0);
 }
 
-/// A trace of NVTX ranges alone should not begin with an empty table of kernels.
+/// Until the steps are known. A trace of NVTX ranges alone should not begin with an empty table of
+/// kernels.
 void TraceTables::chooseFirst() {
+    setCurrentWidget(reports_.front().second);
     if (trace_->kernels.size() > 0) return;
     if (trace_->memcpys.size() > 0)
         setCurrentWidget(bandwidth_);
@@ -259,6 +264,7 @@ void TraceTables::setRun(ExplainedRunPtr run) {
     const bool isServer = run_ && run_->summary.kind == StepKind::Request;
     if (const int index = indexOf(steps_); index >= 0)
         setTabText(index, isServer ? tr("Steps (requests)") : tr("Steps"));
+    if (mayOpenSteps_ && run_ && run_->hasPlainSteps()) setCurrentWidget(steps_);
 }
 
 LazyTab* TraceTables::currentTab() const {

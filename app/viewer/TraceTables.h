@@ -88,6 +88,7 @@ class TraceTables : public QTabWidget {
     TimeRange visible_;
     views::Theme theme_ = views::Theme::light();
     int shownHits_ = -1;
+    bool mayOpenSteps_ = true;  ///< Nobody has chosen a table yet.
     std::vector<std::pair<const Report*, views::PanelTab<views::ReportPanel>*>>
         reports_;  ///< In order of tabs.
     views::ExplainedRunPtr run_;

@@ -172,6 +172,8 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
         if (auto result = showStep(page, render); !result) return result;
     }
     if (!render.table.empty()) {
+        // Until then the window may choose one itself.
+        if (auto result = waitUntilIdle(window); !result) return result;
         if (auto result = showTable(page, render.table); !result) return result;
     }
     if (!render.query.empty()) {

@@ -33,6 +33,7 @@ StepsPanel::StepsPanel(QWidget* parent)
       job_(new LatestJob(this)),
       choice_(new QComboBox(this)),
       measure_(new QComboBox(this)),
+      bars_(new QStackedWidget(this)),
       pages_(new QStackedWidget(this)),
       table_(new ReportView(this)),
       lens_(new RankLens) {
@@ -55,11 +56,16 @@ void StepsPanel::build() {
     table_->setEmptyText(tr("No steps were found in this trace."));
 
     auto* top = new QHBoxLayout;
-    top->setContentsMargins(8, 5, 8, 0);
+    top->setContentsMargins(8, 0, 0, 0);
     top->setSpacing(8);
     top->addWidget(choice_);
     top->addWidget(measure_);
-    top->addStretch();
+    top->addWidget(bars_, 1);
+    // In the order of the pages; the map has nothing to filter.
+    bars_->addWidget(&table_->bar());
+    bars_->addWidget(new QWidget);
+    for (ReportPanel* panel : lateness_) bars_->addWidget(&panel->view().bar());
+    bars_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
@@ -96,6 +102,7 @@ ReportPanel* StepsPanel::addLateness(const QString& title, const QString& report
 
 void StepsPanel::showPage(int page) {
     pages_->setCurrentIndex(page);
+    bars_->setCurrentIndex(page);
     measure_->setVisible(page == lensPage);
 }
 

@@ -58,6 +58,7 @@ class StepsPanel : public QWidget {
     LatestJob* job_;
     QComboBox* choice_;
     QComboBox* measure_;
+    QStackedWidget* bars_;  ///< What filters and counts the rows of each page.
     QStackedWidget* pages_;
     ReportView* table_;
     RankLens* lens_;

@@ -109,7 +109,8 @@ void ReportView::build() {
 }
 
 void ReportView::arrange() {
-    top_ = new QHBoxLayout;
+    bar_ = new QWidget(this);
+    top_ = new QHBoxLayout(bar_);
     top_->setContentsMargins(8, 5, 8, 5);
     top_->setSpacing(10);
     top_->addWidget(filterEdit_);
@@ -119,7 +120,7 @@ void ReportView::arrange() {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addLayout(top_);
+    layout->addWidget(bar_);
     layout->addWidget(table_, 1);
     layout->addWidget(emptyLabel_, 1);
 }
@@ -141,10 +142,7 @@ void ReportView::setEmptyText(const QString& text) {
 }
 
 void ReportView::setFilterVisible(bool isVisible) {
-    filterEdit_->setVisible(isVisible);
-    countLabel_->setVisible(isVisible);
-    remark_->setVisible(isVisible);
-    top_->setContentsMargins(isVisible ? QMargins(8, 5, 8, 5) : QMargins());
+    bar_->setVisible(isVisible);
 }
 
 void ReportView::setTotalShown(bool isShown) {

@@ -43,6 +43,8 @@ class ReportView : public QWidget {
     QString remark() const;
     /// Puts a control of the owner after the filter.
     void addControl(QWidget* control);
+    /// The row of filter, count and remark, for an owner who has a row of its own to put it into.
+    QWidget& bar() const { return *bar_; }
 
   public slots:
     void copySelection() const;
@@ -72,6 +74,7 @@ class ReportView : public QWidget {
     QLabel* countLabel_;
     bool isTotalShown_ = true;
     QLabel* remark_;
+    QWidget* bar_ = nullptr;
     QHBoxLayout* top_ = nullptr;
     QTableView* table_;
     QLabel* emptyLabel_;

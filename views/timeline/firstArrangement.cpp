@@ -12,11 +12,22 @@
 namespace lanescope::views {
 namespace {
 
-/// GPUs before processes, each by rank; what belongs to no rank stands behind.
+/// GPUs before processes, each by rank; then GPUs that did nothing, and last what belongs to no
+/// GPU.
 using Place = std::tuple<int, int, uint32_t>;
 
+std::vector<bool> gpusAtWork(const Trace& trace) {
+    std::vector<bool> isAtWork(trace.gpus.size(), false);
+    for (const Track& track : trace.tracks)
+        if (track.kind == TrackKind::Stream &&
+            std::ranges::any_of(track.lanes, [](const Lane& lane) { return lane.size() > 0; }))
+            isAtWork[trace.streams[track.subject].gpu] = true;
+    return isAtWork;
+}
+
 struct Ranks {
-    explicit Ranks(const Trace& trace) : ofGpu(trace.gpus.size(), INT_MAX) {
+    explicit Ranks(const Trace& trace)
+        : isAtWork(gpusAtWork(trace)), ofGpu(trace.gpus.size(), INT_MAX) {
         for (uint32_t process = 0; process < trace.processes.size(); ++process) {
             const std::vector<uint32_t> gpus = gpusOfProcess(trace, process);
             gpuOf.push_back(gpus.empty() ? noIndex : gpus.front());
@@ -26,12 +37,17 @@ struct Ranks {
     }
     Place placeOf(const Track& track) const {
         if (track.kind == TrackKind::Gpu && track.subject < ofGpu.size())
-            return {0, ofGpu[track.subject], track.subject};
+            return {isAtWork[track.subject] ? 0 : 2, ofGpu[track.subject], track.subject};
         if (track.kind == TrackKind::Process && track.subject < gpuOf.size() &&
             gpuOf[track.subject] != noIndex)
             return {1, ofGpu[gpuOf[track.subject]], gpuOf[track.subject]};
-        return {2, INT_MAX, noIndex};
+        return {3, INT_MAX, noIndex};
     }
+    bool isIdleGpu(const Track& track) const {
+        return track.kind == TrackKind::Gpu && track.subject < isAtWork.size() &&
+               !isAtWork[track.subject];
+    }
+    std::vector<bool> isAtWork;   ///< Each GPU.
     std::vector<int> ofGpu;       ///< The least rank that works on it.
     std::vector<uint32_t> gpuOf;  ///< The first GPU of a process.
 };
@@ -97,11 +113,14 @@ TrackArrangement busiestFirst(const Trace& trace) {
 TrackArrangement firstArrangement(const Trace& trace) {
     if (trace.gpus.empty() && trace.cpuStates.size() > 0) return busiestFirst(trace);
     TrackArrangement arrangement;
-    const auto gpus = std::count_if(
-        trace.tracks.begin(), trace.tracks.end(),
-        [](const Track& track) { return track.kind == TrackKind::Gpu && track.parent < 0; });
-    if (static_cast<size_t>(gpus) < manyGpus) return arrangement;
     const Ranks ranks(trace);
+    size_t working = 0, idle = 0;
+    for (const Track& track : trace.tracks)
+        if (track.kind == TrackKind::Gpu && track.parent < 0)
+            ++(ranks.isIdleGpu(track) ? idle : working);
+    const bool areMany = working >= manyGpus;
+    // Where nothing works at all, all are alike.
+    if (!areMany && (idle == 0 || working == 0)) return arrangement;
     const std::vector<std::string> paths = trackPaths(trace.tracks);
     std::vector<uint32_t> top;
     for (uint32_t track = 0; track < trace.tracks.size(); ++track)
@@ -109,13 +128,14 @@ TrackArrangement firstArrangement(const Trace& trace) {
     std::stable_sort(top.begin(), top.end(), [&](uint32_t a, uint32_t b) {
         return ranks.placeOf(trace.tracks[a]) < ranks.placeOf(trace.tracks[b]);
     });
-    if (top.size() >= manyRows) arrangement.height = RowHeight::Compact;
+    if (areMany && top.size() >= manyRows) arrangement.height = RowHeight::Compact;
     // An arrangement names all tracks, from top to bottom, if they stand otherwise than in the
     // trace.
     const bool isMoved = !std::is_sorted(top.begin(), top.end());
     for (const uint32_t group : top) {
         const TrackKind kind = trace.tracks[group].kind;
-        const bool isGroup = kind == TrackKind::Gpu || kind == TrackKind::Process;
+        const bool isGroup = areMany ? kind == TrackKind::Gpu || kind == TrackKind::Process
+                                     : ranks.isIdleGpu(trace.tracks[group]);
         if (isGroup && !trace.tracks[group].isInitiallyFolded)
             arrangement.folded.push_back(paths[group]);
         for (uint32_t track = group; isMoved && track < trace.tracks.size() &&

@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QFile>
 #include <QMenu>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -15,6 +16,7 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/PageTools.h"
+#include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/askForFlame.h"
@@ -82,6 +84,14 @@ struct Shown {
     MainWindow window;
 };
 
+int64_t totalTime(const TracePage& page) {
+    int64_t total = 0;
+    const ReportModel& model = page.currentTable()->model();
+    for (int row = 0; row < model.rowCount(); ++row)
+        total += model.index(row, 1).data(ReportModel::SortRole).toLongLong();
+    return total;
+}
+
 }  // namespace
 
 class TestLazyTabs : public QObject {
@@ -103,6 +113,28 @@ class TestLazyTabs : public QObject {
             QVERIFY2((tab->content() != nullptr) == (index == shown.tables().currentIndex()),
                      qPrintable(shown.tables().tabText(index)));
         }
+    }
+
+    void theStepsAreTheFirstToBeSeen() {
+        Shown shown;
+        QVERIFY(shown.wait());
+        QCOMPARE(shown.tables().currentWidget(), shown.tab("Steps"));
+        QVERIFY(shown.page().currentTable()->model().rowCount() > 0);
+        // Once: whoever then looks at kernels is left there.
+        shown.show("Kernels");
+        shown.tables().setRun(shown.page().guide().run());
+        QCOMPARE(shown.tables().currentWidget(), shown.tab("Kernels"));
+    }
+
+    void whoLooksAtATableIsLeftThere() {
+        Shown shown;
+        QVERIFY(!shown.page().guide().run());
+        QTabBar* bar = shown.tables().tabBar();
+        const int kernels = shown.tables().indexOf(shown.tab("Kernels"));
+        QTest::mouseClick(bar, Qt::LeftButton, {}, bar->tabRect(kernels).center());
+        QVERIFY(shown.wait());
+        QVERIFY(shown.page().guide().run());
+        QCOMPARE(shown.tables().currentIndex(), kernels);
     }
 
     void aTabIsBusyUntilItsContentIsThere() {
@@ -194,8 +226,24 @@ class TestLazyTabs : public QObject {
         QVERIFY(shown.page().hits().error().isEmpty());
     }
 
+    void tablesFollowTheSelectedRange() {
+        Shown shown;
+        QVERIFY(shown.wait());
+        shown.show("Kernels");
+        QVERIFY(shown.wait());
+        const int64_t all = totalTime(shown.page());
+        shown.page().timeline().setSelectedRange(shown.someRange());
+        QVERIFY(shown.wait());
+        QVERIFY(totalTime(shown.page()) < all);
+        shown.page().timeline().clearSelection();
+        QVERIFY(shown.wait());
+        QCOMPARE(totalTime(shown.page()), all);
+    }
+
     void kernelsAreToldApartAsTheUserWants() {
         Shown shown;
+        QVERIFY(shown.wait());
+        shown.show("Kernels");
         QVERIFY(shown.wait());
         auto* kernels = shown.panelIn<ReportPanel>("Kernels");
         QVERIFY(kernels->choice());

@@ -235,22 +235,6 @@ class TestMainWindow : public QObject {
         QVERIFY(shown.window.searchBar().countText().contains(" of "));
     }
 
-    void tablesFollowTheSelectedRange() {
-        Shown shown;
-        shown.window.openFiles({first_});
-        QVERIFY(shown.wait());
-        TracePage* page = shown.window.tabs().currentTrace();
-        const int64_t all = totalTime(*page);
-        const TimeRange range = page->trace()->range;
-        page->timeline().setSelectedRange(
-            TimeRange{range.startNs, range.startNs + range.durationNs() / 3});
-        QVERIFY(shown.wait());
-        QVERIFY(totalTime(*page) < all);
-        page->timeline().clearSelection();
-        QVERIFY(shown.wait());
-        QCOMPARE(totalTime(*page), all);
-    }
-
     void aRowOfATableLeadsToTheTimeline() {
         Shown shown;
         shown.window.openFiles({first_});
@@ -483,14 +467,6 @@ class TestMainWindow : public QObject {
         });
     }
     QString pathOf(const char* name) { return QString::fromStdString((folder_ / name).string()); }
-    static int64_t totalTime(const TracePage& page) {
-        int64_t total = 0;
-        const ReportModel& model = page.currentTable()->model();
-        for (int row = 0; row < model.rowCount(); ++row) {
-            total += model.index(row, 1).data(ReportModel::SortRole).toLongLong();
-        }
-        return total;
-    }
 
     TemporaryFolder folder_;
     QString first_, second_, bad_;

@@ -28,6 +28,21 @@ TracePtr ranksOf(int count) {
     return builder.finish();
 }
 
+CounterSeries powerOf(uint32_t gpu) {
+    CounterSeries series;
+    series.name = "power";
+    series.key = "power";
+    series.source = "NVML";
+    series.unit = CounterUnit::Watts;
+    series.gpu = gpu;
+    LargeVector<int64_t> timesNs;
+    LargeVector<double> values;
+    timesNs.push_back(0);
+    values.push_back(80);
+    series.set(timesNs, values, 100'000);
+    return series;
+}
+
 std::vector<std::string> topTitles(const Trace& trace, const TrackArrangement& arrangement) {
     const std::vector<std::string> paths = trackPaths(trace.tracks);
     std::vector<std::string> titles;
@@ -81,6 +96,30 @@ class TestFirstArrangement : public QObject {
         QVERIFY(placeOf("Thread 101") < placeOf("Thread 100"));
         QCOMPARE(arrangement.folded, std::vector<std::string>{"python3/Thread 100"});
         QCOMPARE(arrangement.unfolded, std::vector<std::string>{"python3/Thread 101/Stack"});
+    }
+
+    /// A program that uses one GPU of a machine with four.
+    void gpusThatDidNothingStandLastAndFolded() {
+        SimulatedTrace builder;
+        const uint32_t idleBefore = builder.addGpu();
+        const uint32_t used = builder.addGpu();
+        const uint32_t idleAfter = builder.addGpu();
+        const uint32_t alsoIdle = builder.addGpu();
+        for (const uint32_t gpu : {idleBefore, used, idleAfter, alsoIdle})
+            builder.counter(powerOf(gpu));
+        const uint32_t process = builder.addProcess(100, "python3");
+        builder.launch(builder.addThread(process, 100), builder.addStream(process, used, 7), "gemm",
+                       0, 10'000, 60'000);
+        const TracePtr trace = builder.finish();
+        const TrackArrangement arrangement = firstArrangement(*trace);
+        const std::vector<std::string> titles = topTitles(*trace, arrangement);
+        QCOMPARE(titles.size(), size_t(5));
+        QVERIFY2(titles[0].starts_with("GPU 1"), titles[0].c_str());
+        QVERIFY2(titles[1].starts_with("python3"), titles[1].c_str());
+        QVERIFY2(titles[2].starts_with("GPU 0"), titles[2].c_str());
+        QVERIFY2(titles[4].starts_with("GPU 3"), titles[4].c_str());
+        QCOMPARE(arrangement.folded.size(), size_t(3));
+        QCOMPARE(arrangement.height, TrackArrangement().height);
     }
 
     void manyStandByRankAndFolded() {
