@@ -132,6 +132,28 @@ struct LoaderTimes {
 };
 
 /// One process on one GPU, the unit in which time is explained.
+/// Threads that were ready to run and had no core.
+struct CoreWaits {
+    int64_t threads = 0;  ///< Those that were so for more than a little.
+    int64_t ns = 0;       ///< For how long, summed over these.
+    bool operator==(const CoreWaits&) const = default;
+};
+
+/// A launch of a program that nobody records, as measured where a recorded one takes 3.03 us
+/// (`tests/bench/overhead`).
+inline constexpr int64_t plainLaunchNs = 2'450;
+
+/// The calls that gave a GPU the work of the steps, as they were while somebody recorded.
+struct LaunchTimes {
+    int64_t count = 0;     ///< Each once, however much work it gave.
+    int64_t medianNs = 0;  ///< How long one took that launched a kernel; 0 if none did.
+
+    /// How much of their time at most is the recorder's, which makes calls longer: what they take
+    /// beyond those of a program that nobody records. Summed over all.
+    int64_t recorderNs() const;
+    bool operator==(const LaunchTimes&) const = default;
+};
+
 struct WorkerSummary {
     uint32_t pid = 0;
     std::optional<int> rank;
@@ -156,6 +178,9 @@ struct WorkerSummary {
     /// is not known.
     std::optional<int64_t> heldBackNs;
     LoaderTimes loaders;
+    LaunchTimes launches;
+    /// In its steps; nothing where nobody looked at the threads of its process.
+    std::optional<CoreWaits> coreWaits;
 
     /// "rank 1, GPU 1" or "PID 4242, GPU 0".
     std::string label() const;

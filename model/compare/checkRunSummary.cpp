@@ -87,6 +87,14 @@ bool areConditionsGood(const WorkerSummary& worker) {
     if (loaders.threads < 0 || (loaders.threads == 0) != (loaders.knownNs == 0) ||
         loaders.ranNs + loaders.noCoreNs + loaders.inputNs > loaders.knownNs)
         return false;
+    if (const auto& waits = worker.coreWaits;
+        waits && (waits->threads < 0 || waits->threads > int64_t{noIndex} || !isTime(waits->ns) ||
+                  (waits->threads == 0) != (waits->ns == 0)))
+        return false;
+    const LaunchTimes& launches = worker.launches;
+    if (launches.count < 0 || launches.count > int64_t{noIndex} || !isTime(launches.medianNs) ||
+        (launches.count == 0 && launches.medianNs > 0))
+        return false;
     const StepPauses& pauses = worker.pauses;
     return isHz(worker.highestSmClockHz) && isTime(worker.heldBackNs.value_or(0)) &&
            isTime(worker.rest.ns) && worker.rest.ns <= pauses.idleNs && pauses.count >= 0 &&

@@ -162,6 +162,10 @@ bool readWorkers(const Database& database, RunSummary& summary) {
         worker.loaders = {rows.number(t.loaderThreads), rows.number(t.loaderKnownNs),
                           rows.number(t.loaderRanNs), rows.number(t.loaderNoCoreNs),
                           rows.number(t.loaderInputNs)};
+        const auto noCoreThreads = rows.numberOrNull(t.noCoreThreads);
+        if (const auto noCoreNs = rows.numberOrNull(t.noCoreNs); noCoreNs && noCoreThreads)
+            worker.coreWaits = CoreWaits{*noCoreThreads, *noCoreNs};
+        worker.launches = {rows.number(t.launches), rows.number(t.launchNs)};
         worker.rest = {rows.number(t.restNs), rows.text(t.rest)};
         summary.workers.push_back(std::move(worker));
     }

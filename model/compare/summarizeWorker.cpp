@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "model/compare/WorkerTimeline.h"
+#include "model/compare/coreWaits.h"
+#include "model/compare/launchTimes.h"
 #include "model/compare/loaderTimes.h"
 #include "model/compare/ranAndWaited.h"
 #include "model/compare/restBetween.h"
@@ -210,6 +212,8 @@ WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
     if (run.stepKind == StepKind::Request)
         worker.rest = restBetween(run.trace, windows, timeline.work());
     addConditions(run.trace, steps.gpu, windows, worker);
+    worker.coreWaits = coreWaits(run.trace, steps.process, windows);
+    worker.launches = launchTimes(run.trace, windows, timeline.work());
     worker.loaders = loaderTimes(run.trace, steps.process, windows);
     worker.contributors = heaviest(std::move(contributors));
     return worker;

@@ -90,8 +90,12 @@ void writeWorkers(const Database& database, const RunSummary& summary, FirstErro
             t.highestSmClockHz = worker.highestSmClockHz, t.heldBackNs = worker.heldBackNs,
             t.loaderThreads = worker.loaders.threads, t.loaderKnownNs = worker.loaders.knownNs,
             t.loaderRanNs = worker.loaders.ranNs, t.loaderNoCoreNs = worker.loaders.noCoreNs,
-            t.loaderInputNs = worker.loaders.inputNs, t.restNs = worker.rest.ns,
-            t.rest = worker.rest.name);
+            t.loaderInputNs = worker.loaders.inputNs,
+            t.noCoreThreads =
+                worker.coreWaits ? std::optional(worker.coreWaits->threads) : std::nullopt,
+            t.noCoreNs = worker.coreWaits ? std::optional(worker.coreWaits->ns) : std::nullopt,
+            t.launches = worker.launches.count, t.launchNs = worker.launches.medianNs,
+            t.restNs = worker.rest.ns, t.rest = worker.rest.name);
 }
 
 void writeClocks(const Database& database, const RunSummary& summary, FirstError& error) {

@@ -20,6 +20,8 @@ namespace {
 constexpr uint64_t powerCap = 0x4;
 /// Of a core, all through the steps, from which on it is worth telling.
 constexpr double leastHeldBack = 0.03;
+/// The same of cores that were wanted and not there.
+constexpr double leastCoresMissed = 0.5;
 
 std::string clockText(int64_t hz) {
     return formatCounter(static_cast<double>(hz), CounterUnit::Hertz);
@@ -119,17 +121,26 @@ std::string clockSentence(const RunSummary& run, uint32_t worker, const std::str
     return text;
 }
 
-std::string heldBackSentence(const RunSummary& run, uint32_t worker) {
+std::string coresSentence(const RunSummary& run, uint32_t worker) {
     const WorkerSummary& of = run.workers[worker];
-    const double cores = ratio(of.heldBackNs.value_or(0), of.totalWallNs());
-    if (cores < leastHeldBack) return {};
-    std::string limit = "the limit of the control group";
-    if (const int64_t percent = run.facts.cpuLimitPercent; percent > 0)
-        limit += fmt::format(", {:g} core{},", static_cast<double>(percent) / 100,
-                             percent == 100 ? "" : "s");
-    return fmt::format(
-        " Meanwhile {} held processors back for {:.2f} s in each second, summed over them.", limit,
-        cores);
+    std::string text;
+    if (const double cores = ratio(of.heldBackNs.value_or(0), of.totalWallNs());
+        cores >= leastHeldBack) {
+        std::string limit = "the limit of the control group";
+        if (const int64_t percent = run.facts.cpuLimitPercent; percent > 0)
+            limit += fmt::format(", {:g} core{},", static_cast<double>(percent) / 100,
+                                 percent == 100 ? "" : "s");
+        text += fmt::format(
+            " Meanwhile {} held processors back for {:.2f} s in each second, summed over them.",
+            limit, cores);
+    }
+    const CoreWaits waits = of.coreWaits.value_or(CoreWaits());
+    if (const double cores = ratio(waits.ns, of.totalWallNs()); cores >= leastCoresMissed)
+        text += fmt::format(
+            " Meanwhile {} of its threads, ready to run, had no core for {:.2f} s in each second, "
+            "summed over them: fewer threads (OMP_NUM_THREADS) may be faster.",
+            waits.threads, cores);
+    return text;
 }
 
 }  // namespace lanescope::explain

@@ -41,8 +41,8 @@ std::string clockSentence(const compare::RunSummary& run, uint32_t worker, const
 /// cap, which is no fault; empty where it does not, or by less than `leastClockLoss`.
 std::string powerCapSentence(const compare::RunSummary& run, uint32_t worker);
 
-/// " Meanwhile a limit of 2 cores held its processes back ...", with the blank before it; empty
-/// where none did, or where nobody read that.
-std::string heldBackSentence(const compare::RunSummary& run, uint32_t worker);
+/// " Meanwhile a limit of 2 cores held its processes back ...", and how threads lacked cores, with
+/// the blank before it; empty where none did, or where nobody read that.
+std::string coresSentence(const compare::RunSummary& run, uint32_t worker);
 
 }  // namespace lanescope::explain

@@ -157,7 +157,8 @@ class Explainer {
     }
 
     /// Without calls that are a finding of their own, and what is only known not to be known.
-    void findPart(Rule rule, StepPart part, double least) {
+    /// `recorderNs` of it may be the recorder's.
+    void findPart(Rule rule, StepPart part, double least, int64_t recorderNs = 0) {
         const auto isTold = [this](const Contributor& each) {
             return each.trait == ContributorTrait::Unknown ||
                    std::ranges::any_of(told_, [&](auto isOf) { return isOf(each); });
@@ -170,7 +171,7 @@ class Explainer {
         int64_t toldNs = 0;
         for (const Contributor& each : summary().contributors)
             if (each.part == part) toldNs += each.exposedNs - std::max<int64_t>(untoldNs(each), 0);
-        const int64_t restNs = critical_->parts[part] - perStep(toldNs);
+        const int64_t restNs = critical_->parts[part] - perStep(toldNs) - recorderNs;
         if (static_cast<double>(restNs) >= least * static_cast<double>(critical_->meanNs))
             partsTold_.insert(part);
         add(rule, restNs, least, greatestBy(summary(), untoldNs));
@@ -179,10 +180,11 @@ class Explainer {
     /// A program that launches too slowly does so in most of its steps. In those in which nothing
     /// came late the same launches were in time, so that others are disturbed by something else.
     void findLaunchBound() {
+        const int64_t recorderNs = perStep(summary().launches.recorderNs());
         const auto typicalNs =
-            static_cast<double>(ofTypicalStepNs(summary(), StepPart::LaunchBound));
+            static_cast<double>(ofTypicalStepNs(summary(), StepPart::LaunchBound) - recorderNs);
         if (typicalNs >= leastLaunchShare * static_cast<double>(critical_->meanNs))
-            findPart(Rule::LaunchBound, StepPart::LaunchBound, leastLaunchShare);
+            findPart(Rule::LaunchBound, StepPart::LaunchBound, leastLaunchShare, recorderNs);
     }
 
     void findMemsets() {
@@ -296,7 +298,7 @@ class Explainer {
             where = worker;
         }
         if (!worst) return;
-        Finding* finding = add(Rule::StepPattern, worst->costNs, leastOddShare, nullptr);
+        Finding* finding = add(Rule::StepPattern, worst->costNs, leastPatternShare, nullptr);
         if (finding == nullptr) return;
         const WorkerSummary& worker = run_.workers[where];
         finding->worker = where;
@@ -355,7 +357,7 @@ class Explainer {
         int64_t excessNs = 0;
         for (const OutlierStep& each : summary().outliers) excessNs += each.excessNs;
         if (excessNs == 0) return;
-        Finding* odd = add(Rule::OddSteps, perStep(excessNs), leastOddShare, nullptr);
+        Finding* odd = add(Rule::OddSteps, perStep(excessNs), leastShare, nullptr);
         if (odd == nullptr) return;
         const OutlierStep& longest = summary().outliers.front();
         odd->contributor = longest.contributor;
@@ -410,7 +412,11 @@ class Explainer {
         const int64_t unknownNs = exposedNs([](const Contributor& each) {
             return isIdle(each.part) && each.trait == ContributorTrait::Unknown;
         });
-        add(Rule::GpuIdle, idleNs - unknownNs - idleToldNs_, leastIdleShare, greatest(isKnown));
+        const int64_t recorderNs = partsTold_.contains(StepPart::LaunchBound)
+                                       ? 0
+                                       : perStep(summary().launches.recorderNs());
+        add(Rule::GpuIdle, idleNs - unknownNs - idleToldNs_ - recorderNs, leastIdleShare,
+            greatest(isKnown));
     }
 
     /// Rules whose gain is all idle time of the steps.

@@ -92,4 +92,18 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
         countText(drained.timesPerStep), per, drained.most->name);
 }
 
+std::string recorderSentence(const WorkerSummary& worker, std::string_view per) {
+    const LaunchTimes& launches = worker.launches;
+    if (launches.recorderNs() == 0 || worker.steps.empty()) return {};
+    const auto steps = static_cast<double>(worker.steps.size());
+    return fmt::format(
+        " Up to {}{} more may be the recorder's: {} launches took {} each, and take {} where "
+        "nobody "
+        "records.",
+        timeText(static_cast<double>(launches.recorderNs()) / steps), per,
+        countText(static_cast<double>(launches.count) / steps),
+        timeText(static_cast<double>(launches.medianNs)),
+        timeText(static_cast<double>(plainLaunchNs)));
+}
+
 }  // namespace lanescope::explain

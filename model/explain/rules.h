@@ -55,17 +55,19 @@ inline constexpr double leastShare = 0.03;
 inline constexpr double leastCommunicationShare = 0.10;
 /// Of idle time between pieces of work that were launched in time: switching takes its time.
 inline constexpr double leastQueuedShare = 0.10;
-/// Of time in which work comes late, in the mean and in the median step. A recorder makes each
-/// launch take longer: a program that does little else took 17 % longer with ours, which is 15 % of
-/// the recorded step (`tests/bench/overhead`), so less may not be there without it.
+/// Of time in which work comes late, in the mean and in the median step, without what calls that
+/// are longer than usual show to be the recorder's (`LaunchTimes`). It makes what stands between
+/// them longer, too: a program that does little else took 17 % longer with ours on a machine at
+/// rest, which is 15 % of the recorded step (`tests/bench/overhead`), so less may not be there
+/// without it.
 inline constexpr double leastLaunchShare = 0.15;
 /// Of idle time that no other rule tells of, which launches are most of in good programs.
 inline constexpr double leastIdleShare = leastLaunchShare;
 /// Of its highest clock, by which a GPU must run slower while a reason holds it down. NVML gives
 /// whole steps of 15 MHz, and a GPU at work never stays at one of them.
 inline constexpr double leastClockLoss = 0.03;
-/// Of what single steps take beyond the median, spread over all steps: as much as a pattern of
-/// steps has to take (`patternOf`).
-inline constexpr double leastOddShare = 0.02;
+/// Of what the steps of a pattern take beyond the others, spread over all steps: as much as it has
+/// to take to be one (`patternOf`).
+inline constexpr double leastPatternShare = 0.02;
 
 }  // namespace lanescope::explain

@@ -51,6 +51,8 @@ class Words {
   private:
     bool isWhole() const { return run_.source == StepSource::WholeRun; }
     /// What the run does again and again: "step", "request".
+    /// " a step", or nothing of a run without.
+    std::string per() const { return isWhole() ? std::string() : " a " + unit(); }
     std::string unit() const { return std::string(identifier(run_.kind)); }
     const WorkerSummary& worker(uint32_t index) const { return run_.workers[index]; }
     static double shareOf(int64_t ns, int64_t wholeNs) {
@@ -208,7 +210,7 @@ class Words {
             text += fmt::format("; where it was seen to run, that was most {}", place);
         return text + "." +
                byTurnsSentence(finding, [](const Contributor& each) { return each.workedNs; }) +
-               heldBackSentence(run_, finding.worker);
+               coresSentence(run_, finding.worker);
     }
 
     /// "12.1 a step", or "12 in all" of a run without steps.
@@ -237,20 +239,20 @@ class Words {
                                        where(finding));
             case Rule::InputData:
                 return inputDataSentence(worker(finding.worker), time, what + where(finding)) +
-                       heldBackSentence(run_, finding.worker);
+                       coresSentence(run_, finding.worker);
             case Rule::HostSynchronization:
                 return fmt::format(
                     "The GPU is idle {} because the CPU waited for it before it went on: mostly "
                     "{}{}, {}.",
                     time, what, where(finding), times(finding));
             case Rule::LaunchBound:
-                return fmt::format(
-                           "The GPU waits {} for work to be launched: mostly {}{}{}.", time, what,
-                           where(finding),
-                           launchedWork(worker(finding.worker), isWhole() ? "" : " a " + unit())) +
+                return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", time,
+                                   what, where(finding),
+                                   launchedWork(worker(finding.worker), per())) +
+                       recorderSentence(worker(finding.worker), per()) +
                        drainedSentence(worker(finding.worker), unit()) +
                        byTurnsSentence(finding, ofLaunches(finding)) +
-                       heldBackSentence(run_, finding.worker);
+                       coresSentence(run_, finding.worker);
             case Rule::HostWork:
                 return hostWork(finding, time, what);
             case Rule::HostWaits:
@@ -258,7 +260,7 @@ class Words {
                            "The GPU waits {} for work to be launched, mostly for a thread that {}: "
                            "{}{}.",
                            time, notLaunching(finding), what, where(finding)) +
-                       heldBackSentence(run_, finding.worker);
+                       coresSentence(run_, finding.worker);
             case Rule::Allocations:
                 return fmt::format(
                     "The GPU waits {} while memory is allocated or freed: mostly {}{}, {}.", time,

@@ -14,6 +14,8 @@
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/rangeDomains.h"
 #include "model/values/MixedMap.h"
+#include "model/values/Statistics.h"
+#include "model/values/Statistics.h"
 
 namespace lanescope {
 
@@ -185,15 +187,18 @@ class TreeMaker {
         else
             ++made_.counts[node].calls;
         made_.tree.addTime(node, ns);
-        if (step != nullptr && isStepCounted(*step)) made_.counts[node].inStepsNs += ns;
+        if (step != nullptr && isStepCounted(*step)) addTo(made_.counts[node].inStepsNs, ns);
     }
+
+    /// An index may hold times that no sum could.
+    static void addTo(int64_t& sum, int64_t ns) { sum = saturatingSum(sum, ns); }
 
     /// Parents stand before their children.
     void sumUp() {
         const std::vector<FlameTree::Node>& nodes = made_.tree.nodes();
         made_.counts.resize(nodes.size());
         for (auto node = static_cast<uint32_t>(nodes.size()); node-- > 1;)
-            made_.counts[nodes[node].parent].inStepsNs += made_.counts[node].inStepsNs;
+            addTo(made_.counts[nodes[node].parent].inStepsNs, made_.counts[node].inStepsNs);
     }
 
     const Trace& trace_;

@@ -63,6 +63,12 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Integer<"loaderRanNs"> loaderRanNs{this, "of that, in which they ran, ns"};
     Integer<"loaderNoCoreNs"> loaderNoCoreNs{this, "in which they got no core, ns"};
     Integer<"loaderInputNs"> loaderInputNs{this, "in which they waited for input or a disk, ns"};
+    OptionalInteger<"noCoreThreads"> noCoreThreads{
+        this, "how many threads of its process lacked a core in the steps; NULL if unknown"};
+    OptionalInteger<"noCoreNs"> noCoreNs{this, "for how long, summed over them, ns"};
+    Integer<"launches"> launches{this, "how many calls launched the work of the steps"};
+    Integer<"launchNs"> launchNs{this,
+                                 "median time of those that launched a kernel, ns; 0 if unknown"};
     Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
     OptionalText<"rest"> rest{this, "where, and for what"};
 };

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "model/compare/GpuWork.h"
+#include "model/compare/RunSummary.h"
+
+namespace lanescope::compare {
+
+/// The calls that launched the work that begins in `windows` (sorted, without overlaps). `work` is
+/// by start. Nothing where the trace has no calls. O(work).
+LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows,
+                        std::span<const GpuWork> work);
+
+}  // namespace lanescope::compare
