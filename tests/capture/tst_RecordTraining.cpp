@@ -17,6 +17,7 @@
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
 #include "tests/support/runTest.h"
+#include "tests/support/sanitizers.h"
 
 using namespace lanescope;
 using namespace lanescope::compare;
@@ -182,10 +183,19 @@ class tst_RecordTraining : public QObject {
         const auto trace = loadTrace(path("fork.sqlite").toStdString());
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
         compareWithPlan(**trace, plan);
-        QCOMPARE((*trace)->processes.size(), size_t{4});
         std::string health;
-        for (const HealthNote& note : (*trace)->health) health += note.sentence + "\n";
-        QVERIFY2(int64_t{(*trace)->nvtx.size()} == int64_t{10 * 6 + 3 * 50},
+        int64_t lost = 0;
+        for (const HealthNote& note : (*trace)->health) {
+            health += note.sentence + "\n";
+            if (note.code == HealthCode::ChildrenWithoutLog) lost = note.count.value_or(0);
+        }
+        // AddressSanitizer's memory may be locked by another thread when a child is made, for ever:
+        // then that child's recording waits in vain, and is told of as lost.
+        if (!test::hasAddressSanitizer) QCOMPARE(lost, int64_t{0});
+        const auto processes = static_cast<int64_t>((*trace)->processes.size());
+        // Samplers may have seen it.
+        QVERIFY(processes <= 4 && processes >= 4 - lost);
+        QVERIFY2(int64_t{(*trace)->nvtx.size()} == 10 * 6 + (3 - lost) * 50,
                  fmt::format("{} ranges; {}", (*trace)->nvtx.size(), health).c_str());
     }
 
