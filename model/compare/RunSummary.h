@@ -142,6 +142,9 @@ struct CoreWaits {
 /// A launch of a program that nobody records, as measured where a recorded one takes 3.03 us
 /// (`tests/bench/overhead`).
 inline constexpr int64_t plainLaunchNs = 2'450;
+/// By so much a launch took longer with a recorder on a machine with much else to do. What takes
+/// yet longer waits for something.
+inline constexpr int64_t mostRecorderNs = 10'000;
 
 /// The calls that gave a GPU the work of the steps, as they were while somebody recorded.
 struct LaunchTimes {

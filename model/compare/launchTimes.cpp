@@ -8,10 +8,8 @@
 namespace lanescope::compare {
 
 int64_t LaunchTimes::recorderNs() const {
-    // On a machine with much else to do, which recording makes worse, a launch took that much
-    // longer.
-    constexpr int64_t mostNs = 10'000;
-    const auto each = static_cast<double>(std::clamp<int64_t>(medianNs - plainLaunchNs, 0, mostNs));
+    const auto each =
+        static_cast<double>(std::clamp<int64_t>(medianNs - plainLaunchNs, 0, mostRecorderNs));
     return static_cast<int64_t>(
         std::min(static_cast<double>(count) * each, static_cast<double>(greatestTimeNs)));
 }

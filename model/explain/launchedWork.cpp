@@ -96,14 +96,16 @@ std::string recorderSentence(const WorkerSummary& worker, std::string_view per) 
     const LaunchTimes& launches = worker.launches;
     if (launches.recorderNs() == 0 || worker.steps.empty()) return {};
     const auto steps = static_cast<double>(worker.steps.size());
+    const std::string count = countText(static_cast<double>(launches.count) / steps);
+    const bool isAll = launches.medianNs - plainLaunchNs <= mostRecorderNs;
     return fmt::format(
-        " Up to {}{} more may be the recorder's: {} launches took {} each, and take {} where "
-        "nobody "
-        "records.",
+        " Up to {}{} more may be the recorder's: {}.",
         timeText(static_cast<double>(launches.recorderNs()) / steps), per,
-        countText(static_cast<double>(launches.count) / steps),
-        timeText(static_cast<double>(launches.medianNs)),
-        timeText(static_cast<double>(plainLaunchNs)));
+        isAll ? fmt::format("{} launches took {} each, and take {} where nobody records", count,
+                            timeText(static_cast<double>(launches.medianNs)),
+                            timeText(static_cast<double>(plainLaunchNs)))
+              : fmt::format("{} for each of {} launches",
+                            timeText(static_cast<double>(mostRecorderNs)), count));
 }
 
 }  // namespace lanescope::explain

@@ -142,6 +142,15 @@ class tst_launchTimes : public QObject {
                  found->sentence.c_str());
     }
 
+    void whatTakesLongerThanAnyRecorderIsNotAllItsOwn() {
+        const Explanation explanation = explain::explain(Program(60 * us, 40 * us).summary());
+        const Finding* found = findingOf(explanation, Rule::LaunchBound);
+        QVERIFY(found != nullptr);
+        QVERIFY2(
+            has(found->sentence, "may be the recorder's: 10.00 us for each of 99.95 launches."),
+            found->sentence.c_str());
+    }
+
     void threadsWithoutCoresAreTold() {
         Program program(2'450, 40 * us);
         for (uint32_t tid = 500; tid < 508; ++tid) program.addHungry(tid, 0.25);
