@@ -13,6 +13,8 @@ constexpr FrameLayout withFrameObjects() {
     FrameLayout layout;
     layout.interpreters = 32;
     layout.threads = 8;
+    layout.collecting = 816;
+    layout.gil = 352;
     layout.threadId = 176;
     layout.threadFrame = 24;
     layout.previous = 24;
@@ -49,6 +51,8 @@ constexpr FrameLayout of311() {
     FrameLayout layout;
     layout.interpreters = 40;
     layout.threads = 16;
+    layout.collecting = 848;
+    layout.gil = 360;
     layout.threadId = 152;
     layout.kernelThread = 160;
     layout.threadFrame = 56;
@@ -72,6 +76,9 @@ constexpr FrameLayout of311() {
 constexpr FrameLayout of312() {
     FrameLayout layout = of311();
     layout.threads = 72;
+    layout.collecting = 312;
+    layout.gil = FrameLayout::none;
+    layout.pointerToGil = 384;
     layout.threadId = 136;
     layout.kernelThread = 144;
     layout.frameOfThreadFrame = 0;
@@ -89,13 +96,14 @@ constexpr FrameLayout of312() {
 
 // Where in what an interpreter tells of itself stands which number, each of eight bytes.
 struct Told {
-    uint16_t interpreters, threads, nextThread;
+    uint16_t interpreters, threads, garbage, pointerToGil, nextThread;
     uint16_t currentFrame, threadId, kernelThread;
     uint16_t frameBytes, previous, code, instruction, owner, bytecodeIndex;
     uint16_t codeBytes, file, name, lineTable, firstLine, bytecode, bytecodeCopies;
     uint16_t type;
     uint16_t bytesLength, bytesData;
     uint16_t textBytes, textState, textLength, asciiBytes;
+    uint16_t collecting;
 };
 
 // Numbers before the thread's state: cookie, version and kind of build, 3 of the runtime, and those
@@ -112,6 +120,9 @@ constexpr Told toldBy(bool is314) {
     const auto at = [](int number) { return static_cast<uint16_t>(number); };
     return {.interpreters = at(front - 1),
             .threads = at(front + 3),
+            // 3.14 tells of the main thread before.
+            .garbage = at(front + (is314 ? 5 : 4)),
+            .pointerToGil = at(front + (is314 ? 9 : 8)),
             .nextThread = at(thread + 2),
             .currentFrame = at(thread + 4),
             .threadId = at(thread + 5),
@@ -135,9 +146,10 @@ constexpr Told toldBy(bool is314) {
             .textBytes = at(text),
             .textState = at(text + 1),
             .textLength = at(text + 2),
-            .asciiBytes = at(text + 3)};
+            .asciiBytes = at(text + 3),
+            .collecting = at(text + 5)};
 }
-static_assert((toldBy(true).asciiBytes + 1) * sizeof(uint64_t) <= toldBytes);
+static_assert((toldBy(true).collecting + 1) * sizeof(uint64_t) <= toldBytes);
 
 }  // namespace
 
@@ -185,6 +197,9 @@ std::optional<FrameLayout> layoutTold(std::span<const std::byte> runtime, int ma
     layout.interpreters = offset(told.interpreters);
     layout.threads = below(FrameLayout::none, told.threads);  // far into a large structure
     layout.nextThread = offset(told.nextThread);
+    layout.collecting =
+        static_cast<uint16_t>(below(FrameLayout::none / 2, told.garbage) + offset(told.collecting));
+    layout.pointerToGil = below(FrameLayout::none, told.pointerToGil);
     layout.kernelThread = offset(told.kernelThread);
     layout.threadFrame = offset(told.currentFrame);
     layout.threadId = offset(told.threadId);

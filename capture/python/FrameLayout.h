@@ -26,9 +26,12 @@ struct FrameLayout {
     static constexpr uint16_t none = 0xffff;
 
     // From the interpreter to the states of its threads, a list.
-    uint16_t interpreters = 0;  ///< Of `_PyRuntime`: the first interpreter, which is the main one.
-    uint16_t threads = 0;       ///< Of an interpreter: the state of a thread.
-    uint16_t nextThread = 8;    ///< Of that: of the next thread.
+    uint16_t interpreters = 0;   ///< Of `_PyRuntime`: the first interpreter, which is the main one.
+    uint16_t threads = 0;        ///< Of an interpreter: the state of a thread.
+    uint16_t nextThread = 8;     ///< Of that: of the next thread.
+    uint16_t collecting = none;  ///< Of an interpreter: an int, 1 while it collects garbage.
+    uint16_t gil = none;         ///< Of `_PyRuntime`: the lock of the interpreter (until 3.11).
+    uint16_t pointerToGil = none;  ///< Of an interpreter: where its lock lies (from 3.12 on).
     // Of a thread's state.
     uint16_t threadId = 0;         ///< What `pthread_self` says of whose state it is.
     uint16_t kernelThread = none;  ///< What `gettid` says (from 3.11 on).

@@ -8,6 +8,7 @@
 
 #include "capture/python/OwnMemory.h"
 #include "capture/python/codeFacts.h"
+#include "model/format/madeFrames.h"
 
 namespace lanescope::agent::python {
 
@@ -181,7 +182,7 @@ bool StackTable::addCut(StackNumbers& numbers, StackSink& sink, uint32_t& number
         return true;
     }
     const uint32_t code = take(spareCode_, numbers.codes);
-    if (!sink.tellCode(code, cutName, {})) return false;
+    if (!sink.tellCode(code, cutFrame, {})) return false;
     spareCode_ = 0;
     const uint32_t stack = take(spareStack_, numbers.stacks);
     if (!sink.tellStack(stack, 0, code, 0)) return false;

@@ -41,7 +41,6 @@ class StackTable {
   public:
     /// So many frames are told, the innermost; in place of all others stands one that says so.
     static constexpr size_t mostFrames = 256;
-    static constexpr std::string_view cutName = "(frames further out are left out)";
 
     /// Null if there is no memory. Lives to the end of the process.
     static StackTable* make();

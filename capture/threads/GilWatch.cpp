@@ -25,6 +25,11 @@ bool GilWatch::isAt(const agent::python::Memory& memory, uint64_t address,
            (held == 0 || held == 1) && std::ranges::find(states, holder) != states.end();
 }
 
+void GilWatch::suppose(const agent::python::Memory& memory, uint64_t address,
+                       std::span<const uint64_t> states) {
+    if (isAt(memory, address, states)) address_ = address;
+}
+
 bool GilWatch::isWaitedFor(const agent::python::Memory& memory, uint64_t address,
                            std::span<const uint64_t> states) {
     if (address_ != 0) return address >= address_ + sleepersAt && address < address_ + mostBytes;

@@ -12,6 +12,7 @@
 #include "capture/python/frameWalk.h"
 #include "capture/sample/ProcFile.h"
 #include "capture/threads/LoadedImage.h"
+#include "model/format/madeFrames.h"
 
 namespace lanescope::capture {
 
@@ -156,18 +157,42 @@ void PythonProcess::findThreads(int64_t nowNs) {
     }
     if (codes_.size() > mostKnownCodes) codes_.clear();
     const FrameLayout& layout = image_->layout;
+    interpreter_ = 0;
     uint64_t interpreter = 0;
     if (!memory_.get(image_->runtime + layout.interpreters, interpreter) ||
         !isPlausible(interpreter))
         return;
+    interpreter_ = interpreter;
     uint64_t state = 0;
     if (!memory_.get(interpreter + layout.threads, state)) return;
     while (isPlausible(state) && states_.size() < mostThreads) {
         states_.push_back(state);
         const pid_t thread = threadOf(state);
         if (thread > 0) stateOf_.insert_or_assign(thread, state);
-        if (!memory_.get(state + layout.nextThread, state)) return;
+        if (!memory_.get(state + layout.nextThread, state)) break;
     }
+    if (!gil_.isFound()) findGil();
+}
+
+/// Where the layout says that it is. Until somebody held it nothing shows that.
+void PythonProcess::findGil() {
+    const FrameLayout& layout = image_->layout;
+    uint64_t address = 0;
+    if (layout.gil != FrameLayout::none)
+        address = image_->runtime + layout.gil;
+    else if (layout.pointerToGil == FrameLayout::none ||
+             !memory_.get(interpreter_ + layout.pointerToGil, address))
+        return;
+    if (isPlausible(address)) gil_.suppose(memory_, address, states_);
+}
+
+/// Whether the interpreter collects garbage and that thread is who does it: it has the lock. What
+/// ends with the garbage may let go of the lock for a while; then nobody is told to collect.
+bool PythonProcess::isCollecting(uint64_t state) const {
+    int32_t collecting = 0;
+    return image_->layout.collecting != FrameLayout::none && interpreter_ != 0 &&
+           memory_.get(interpreter_ + image_->layout.collecting, collecting) && collecting == 1 &&
+           gil_.holder(memory_) == state;
 }
 
 pid_t PythonProcess::gilHolder() const {
@@ -201,16 +226,18 @@ PythonProcess::Outcome PythonProcess::tryStack(pid_t thread, uint64_t state, uin
     const Walked walked = walkFrames<false>(memory_, image_->layout, state, frames_);
     if (!walked.isWhole) return Outcome::Torn;
     if (walked.count == 0) return Outcome::None;
-    uint64_t key = walked.isCut ? 1 : 0;
+    const bool collects = isCollecting(state);
+    uint64_t key = (walked.isCut ? 1 : 0) + (collects ? 2 : 0);
     for (uint32_t i = 0; i < walked.count; ++i)
         key = mixed(mixed(key, frames_[i].code), frames_[i].instruction);
     if (const auto known = known_.find(key); known != known_.end()) {
         number = known->second;
         return Outcome::Whole;
     }
-    number = walked.isCut ? log_.stack(0, log_.code(StackTable::cutName, {}), 0) : 0;
+    number = walked.isCut ? log_.stack(0, log_.code(cutFrame, {}), 0) : 0;
     for (uint32_t i = walked.count; i > 0; --i)
         if (!addFrame(frames_[i - 1], number)) return Outcome::Torn;
+    if (collects) number = log_.stack(number, log_.code(collectingFrame, {}), 0);
     if (known_.size() >= mostKnownStacks) known_.clear();
     known_.emplace(key, number);
     return Outcome::Whole;

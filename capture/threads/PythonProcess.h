@@ -56,7 +56,8 @@ class PythonProcess {
     bool isEmpty() const { return stateOf_.empty(); }
     bool hasThread(pid_t thread) const { return stateOf_.contains(thread); }
     /// The number of the thread's stack in the log, where it is written when it is new; 0 if it
-    /// runs no Python, or if the stack was torn. 5 to 10 us.
+    /// runs no Python, or if the stack was torn. While it collects garbage the innermost frame says
+    /// so. 5 to 10 us.
     uint32_t stackOf(pid_t thread);
     /// Whether a thread that sleeps on the word at `address` waits for the GIL.
     bool isGil(uint64_t address) { return gil_.isWaitedFor(memory_, address, states_); }
@@ -71,6 +72,8 @@ class PythonProcess {
     };
     enum class Outcome : uint8_t { Whole, Torn, None };
     Outcome tryStack(pid_t thread, uint64_t state, uint32_t& number);
+    void findGil();
+    bool isCollecting(uint64_t state) const;
     bool isStill(pid_t thread, uint64_t state) const;
     pid_t threadOf(uint64_t state) const;
     bool addFrame(const agent::python::Frame& frame, uint32_t& number);
@@ -80,6 +83,7 @@ class PythonProcess {
     SampleLog& log_;
     StackReading& reading_;
     GilWatch gil_;
+    uint64_t interpreter_ = 0;  ///< The main one; 0: not known yet.
     std::unordered_map<pid_t, uint64_t> stateOf_;
     std::vector<uint64_t> states_;
     std::unordered_map<uint64_t, uint32_t> known_;  ///< Whole stacks by a hash of their frames.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/format/madeFrames.h"
 #include "model/steps/rangePattern.h"
 #include "model/trace/stacks.h"
 
@@ -38,6 +39,9 @@ constexpr int64_t hardlyOf = 10;
 
 /// ", compiling (torch._dynamo)" by the outermost of such frames; nothing without any.
 std::string aboutText(const Trace& trace, uint32_t stack) {
+    if (stack < trace.stacks.size() &&
+        trace.strings.at(trace.stacks.function[stack]) == collectingFrame)
+        return ", in Python's garbage collection";
     std::string text;
     for (uint32_t frame = stack; frame < trace.stacks.size(); frame = outerStack(trace, frame)) {
         const std::string_view file = trace.strings.at(trace.stacks.file[frame]);

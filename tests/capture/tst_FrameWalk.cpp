@@ -188,11 +188,12 @@ class tst_FrameWalk : public QObject {
             uint64_t value;
         };
         // Counted in the structure that each version says it tells.
-        const std::array<Place, 20> places{
-            {{23, 26, 72}, {28, 31, 80},  {29, 32, 8},   {30, 33, 0},   {31, 34, 56},
-             {33, 36, 70}, {34, 39, 208}, {35, 40, 112}, {37, 42, 128}, {38, 43, 136},
-             {39, 44, 68}, {43, 48, 200}, {45, 51, 8},   {65, 75, 16},  {66, 76, 32},
-             {67, 77, 64}, {68, 78, 32},  {69, 79, 16},  {70, 80, 40},  {24, 27, 152}}};
+        const std::array<Place, 23> places{
+            {{23, 26, 72},   {28, 31, 80},  {29, 32, 8},   {30, 33, 0},   {31, 34, 56},
+             {33, 36, 70},   {34, 39, 208}, {35, 40, 112}, {37, 42, 128}, {38, 43, 136},
+             {39, 44, 68},   {43, 48, 200}, {45, 51, 8},   {65, 75, 16},  {66, 76, 32},
+             {67, 77, 64},   {68, 78, 32},  {69, 79, 16},  {70, 80, 40},  {24, 27, 152},
+             {10, 11, 7400}, {14, 15, 16},  {72, 82, 200}}};
         for (const int minor : {13, 14}) {
             auto numbers = told(minor);
             for (const Place& place : places)
@@ -200,6 +201,8 @@ class tst_FrameWalk : public QObject {
             const auto layout = layoutTold(std::as_bytes(std::span(numbers)), 3, minor);
             QVERIFY2(layout, qPrintable(QString::number(minor)));
             QCOMPARE(int(layout->threadFrame), 72);
+            QCOMPARE(int(layout->collecting), 7600);
+            QCOMPARE(int(layout->pointerToGil), 16);
             QCOMPARE(int(layout->threadId), 152);
             QCOMPARE(int(layout->previous), 8);
             QCOMPARE(int(layout->instruction), 56);

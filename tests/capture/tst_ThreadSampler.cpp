@@ -23,6 +23,7 @@
 #include "capture/threads/PythonProcess.h"
 #include "capture/threads/StateRuns.h"
 #include "capture/threads/sleepReason.h"
+#include "model/format/madeFrames.h"
 #include "model/load/loadTrace.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/stacks.h"
@@ -317,6 +318,39 @@ class tst_ThreadSampler : public QObject {
             qInfo("%s: ran for %.1f %%, its own clock %.1f %%", qPrintable(python), ranFor,
                   run.said["cpu"].toDouble());
             QVERIFY(std::abs(ranFor - run.said["cpu"].toDouble()) <= 5);
+        }
+    }
+
+    /// Also where no thread ever waited for the GIL.
+    void tellsThatGarbageIsCollected() {
+        if (isSanitized) QSKIP("Too slow with a sanitizer.");
+        for (const QString& python : interpreters()) {
+            const Recorded run =
+                recorded({python, scriptOf("collector.py"), "6"}, {}, {"--threads", "400"});
+            QVERIFY2(run.trace, run.errors.constData());
+            const Trace& trace = *run.trace;
+            const uint32_t thread = mainThread(trace);
+            QVERIFY2(thread != noIndex, qPrintable(python));
+            int64_t collectingNs = 0, computingNs = 0, elsewhereNs = 0;
+            StatesOfThreads(trace).forEachIn(
+                thread, {-greatestTimeNs, greatestTimeNs}, [&](uint32_t row, TimeRange piece) {
+                    const uint32_t stack = trace.cpuStates.stack[row];
+                    if (stack == noIndex) return;
+                    const auto functionOf = [&trace](uint32_t frame) {
+                        return trace.strings.at(trace.stacks.function[frame]);
+                    };
+                    if (functionOf(stack) == "compute_here") computingNs += piece.durationNs();
+                    if (functionOf(stack) != collectingFrame) return;
+                    const bool isThere = functionOf(outerStack(trace, stack)) == "collect_here";
+                    (isThere ? collectingNs : elsewhereNs) += piece.durationNs();
+                });
+            const double share = percent(collectingNs, collectingNs + computingNs);
+            const double truth = run.said["collecting"].toDouble();
+            qInfo("%s: collects for %.1f %%, its own clock %.1f %%", qPrintable(python), share,
+                  truth);
+            QVERIFY(std::abs(share - truth) <= 5);
+            // Once, as it ends.
+            QVERIFY(elsewhereNs < 300 * ms);
         }
     }
 
