@@ -30,21 +30,24 @@ struct Query {
     const char* name;
     int64_t periodNs;  ///< At the usual rate, if it is cheap enough.
     double weight;
+    int64_t slowestNs;  ///< However dear it is.
 };
 /// What is asked: the values of `NvmlReadings` in their order, then the others. The driver itself
 /// averages utilization over more than 100 ms; processes come and go slowly, and clocks of memory
-/// hardly ever change.
+/// hardly ever change. A value stands until the next one, so that one that moves by much must not
+/// grow old.
+constexpr int64_t second = 1'000'000'000, soon = 5 * second, someTime = 30 * second;
 constexpr Query queries[] = {
-    {"utilization", 200'000'000, 2},
-    {"memory", 100'000'000, 1},
-    {"power", 100'000'000, 1},
-    {"temperature", 500'000'000, 1},
-    {"SM clock", 500'000'000, 1},
-    {"memory clock", 1'000'000'000, 0.25},
-    {"throttle reasons", 100'000'000, 1},
-    {"energy", 1'000'000'000, 1},
-    {"NVLink sums", 100'000'000, 2},
-    {"processes", 1'000'000'000, 0.5},
+    {"utilization", 200'000'000, 2, soon},
+    {"memory", 100'000'000, 1, soon},
+    {"power", 100'000'000, 1, soon},
+    {"temperature", 500'000'000, 1, someTime},
+    {"SM clock", 500'000'000, 1, soon},
+    {"memory clock", second, 0.25, someTime},
+    {"throttle reasons", 100'000'000, 1, soon},
+    {"energy", second, 1, someTime},
+    {"NVLink sums", 100'000'000, 2, someTime},
+    {"processes", second, 0.5, someTime},
 };
 constexpr size_t energyQuery = 7, linkSumsQuery = 8, processesQuery = 9;
 constexpr size_t queryCount = std::size(queries);
@@ -70,7 +73,7 @@ bool NvmlSampler::begin() {
         pace_.add(query.name,
                   periodNs_ < usualPeriodNs ? query.periodNs * periodNs_ / usualPeriodNs
                                             : std::max(periodNs_, query.periodNs),
-                  query.weight);
+                  query.weight, query.slowestNs);
     for (unsigned index = 0; index < std::min(count, maximumGpus); ++index) {
         Gpu gpu;
         gpu.index = static_cast<int>(index);
