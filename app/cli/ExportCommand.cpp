@@ -44,7 +44,7 @@ Result<void> runSqliteExport(const Trace& trace, const ExportOptions& options) {
         return fail("A trace cannot be written to stdout: name a file with --output.");
     if (isOfSqlite(trace))
         return fail("{} is SQLite already, so it needs no other file: copy it.", options.file);
-    if (const Result<void> written = writeTraceFile(trace, options.output); !written)
+    if (const Result<void> written = writeSealedTraceFile(trace, options.output); !written)
         return written;
     if (const Result<void> sound = checkIndex(trace); !sound) return sound;
     reportHealth(trace);

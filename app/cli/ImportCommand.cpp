@@ -59,7 +59,7 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
     if (!trace) return fail(trace.error());
     if (isOfSqlite(**trace))
         return fail("{} is SQLite already, so it needs no other file: copy it.", file.string());
-    if (const Result<void> written = writeTraceFile(**trace, output); !written)
+    if (const Result<void> written = writeSealedTraceFile(**trace, output); !written)
         return fail(written.error());
     if (const Result<void> sound = checkIndex(**trace); !sound) return fail(sound.error());
     reportHealth(**trace);

@@ -281,9 +281,11 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
         trace_->property(facts::logBytesUnreadAtExit, std::to_string(*run.logBytesUnreadAtExit));
     if (mainProcess) trace_->property(facts::exitStatus, std::to_string(mainProcess->exitStatus));
     run.warnings = trace_->healthSentences();
+    const bool hasSamples = !samplerLogs_.empty();
     logs_.clear();  // Closing needs the memory more.
     samplerLogs_.clear();
-    const bool isWorthClosing = run.processes > 0;
+    // What threads did is told also of a program that our agent saw nothing of.
+    const bool isWorthClosing = run.processes > 0 || hasSamples;
     if (auto done = trace_->finish(isWorthClosing ? closing.add : nullptr); !done)
         return fail(done.error());
     trace_.reset();

@@ -8,6 +8,7 @@
 
 #include "model/export/TraceFileWriter.h"
 #include "model/format/AtomicFile.h"
+#include "model/format/PageSeal.h"
 #include "model/format/tables/Schema.h"
 #include "model/trace/kinds/allKinds.h"
 
@@ -35,24 +36,35 @@ bool isOfSqlite(const Trace& trace) {
 
 namespace {
 
-/// Fills a database that was just made.
-Result<void> fill(const Trace& trace, Database database) {
+/// Fills a database that was just made, and closes it.
+Result<void> fill(const Trace& trace, Database database, bool isToBeSealed) {
     if (auto created = createTraceTables(database); !created) return created;
+    if (isToBeSealed)
+        if (auto announced = announceSeal(database); !announced) return announced;
     return TraceFileWriter(trace, database).write();
+}
+
+Result<void> write(const Trace& trace, const std::filesystem::path& path, bool isToBeSealed) {
+    std::filesystem::path partial = path;
+    partial += ".partial";
+    Result<Database> database = Database::create(partial);
+    if (!database) return fail(database.error());
+    Result<void> written = fill(trace, std::move(*database), isToBeSealed);
+    if (written && isToBeSealed) written = sealPages(partial);
+    if (written) written = publishFile(partial, path, IfExists::Fail);
+    std::error_code ignored;
+    if (!written) std::filesystem::remove(partial, ignored);
+    return written;
 }
 
 }  // namespace
 
 Result<void> writeTraceFile(const Trace& trace, const std::filesystem::path& path) {
-    std::filesystem::path partial = path;
-    partial += ".partial";
-    Result<Database> database = Database::create(partial);
-    if (!database) return fail(database.error());
-    Result<void> written = fill(trace, std::move(*database));
-    if (written) written = publishFile(partial, path, IfExists::Fail);
-    std::error_code ignored;
-    if (!written) std::filesystem::remove(partial, ignored);
-    return written;
+    return write(trace, path, false);
+}
+
+Result<void> writeSealedTraceFile(const Trace& trace, const std::filesystem::path& path) {
+    return write(trace, path, true);
 }
 
 }  // namespace lanescope

@@ -14,6 +14,9 @@ namespace lanescope {
 /// million rows a second; blocks.
 Result<void> writeTraceFile(const Trace& trace, const std::filesystem::path& path);
 
+/// The same with checksums (`PageSeal.h`), for whoever keeps it.
+Result<void> writeSealedTraceFile(const Trace& trace, const std::filesystem::path& path);
+
 /// Whether the trace has events that only SQLite files have: then it comes from one, and who wants
 /// a file of it had better copy that.
 bool isOfSqlite(const Trace& trace);

@@ -102,7 +102,7 @@ Result<std::vector<HealthNote>> merge(std::span<const fs::path> files, const fs:
     traces->clear();
     builder->setPath(output);
     if (!isWanted(merged, "writing the trace")) return cancelled();
-    if (const Result<void> written = writeTraceFile(builder->trace(), output); !written)
+    if (const Result<void> written = writeSealedTraceFile(builder->trace(), output); !written)
         return fail(written.error());
     return builder->trace().health;
 }
