@@ -29,6 +29,7 @@ inline constexpr std::string_view lanescopeVersion = "lanescopeVersion";
 inline constexpr std::string_view recordOptions = "recordOptions";
 inline constexpr std::string_view exitStatus = "exitStatus";
 inline constexpr std::string_view logBytesUnreadAtExit = "logBytesUnreadAtExit";
+inline constexpr std::string_view cutSteps = "cutSteps";
 // Of a process.
 inline constexpr std::string_view program = "program";
 inline constexpr std::string_view processName = "processName";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -65,15 +66,25 @@ class Descriptions {
         TraceDescription& whole = builder_.description();
         whole.facts = traces_.front()->facts;
         whole.facts.hosts = placed_.hosts;
+        if (cut_.steps)
+            whole.facts.cutSteps = cut_.steps->last - cut_.steps->first + 1;
+        else if (std::ranges::any_of(traces_, [&whole](const TracePtr& trace) {
+                     return trace->facts.cutSteps != whole.facts.cutSteps;
+                 }))
+            whole.facts.cutSteps.reset();
         for (const TracePtr& trace : traces_) {
             if (whole.producer.find(trace->producer) == std::string::npos)
                 whole.producer += (whole.producer.empty() ? "" : " and ") + trace->producer;
             if (trace->facts.host != whole.facts.host) whole.facts.host.clear();
             if (trace != traces_.front()) takeSamplers(*trace);
         }
+        if (!whole.facts.host.empty()) return;
+        for (SamplerFacts& sampler : whole.facts.samplers)
+            if (sampler.host.empty()) sampler.host = traces_.front()->facts.host;
     }
 
-    /// Each by its host, or by its rank too, where another is of that host.
+    /// Each by its host; where another is of that host by its rank or file, too, and by a number
+    /// where that is not enough.
     void takeSamplers(const Trace& trace) {
         std::vector<SamplerFacts>& all = builder_.description().facts.samplers;
         for (SamplerFacts sampler : trace.facts.samplers) {
@@ -84,14 +95,19 @@ class Descriptions {
                 });
             };
             if (isKnown(sampler.host)) sampler.host += ", " + calledOf(trace);
-            if (!isKnown(sampler.host)) all.push_back(std::move(sampler));
+            const std::string name = sampler.host;
+            for (size_t number = 2; isKnown(sampler.host); ++number)
+                sampler.host = fmt::format("{} ({})", name, number);
+            all.push_back(std::move(sampler));
         }
     }
 
+    /// "rank 1" of a trace of one rank.
     static std::string calledOf(const Trace& trace) {
+        std::set<int> ranks;
         for (const Process& process : trace.processes)
-            if (process.rank) return fmt::format("rank {}", *process.rank);
-        return trace.title;
+            if (process.rank) ranks.insert(*process.rank);
+        return ranks.size() == 1 ? fmt::format("rank {}", *ranks.begin()) : trace.title;
     }
 
     void takeFrom(const Trace& part, const PartPlacement& placement,

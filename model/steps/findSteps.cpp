@@ -240,6 +240,18 @@ void leaveOutUnrecorded(const Trace& trace, RunSteps& run) {
     }
 }
 
+/// What is there of the step behind those that were cut out ends the last of them.
+void leaveOutBehindCut(const Trace& trace, RunSteps& run) {
+    const int64_t count = trace.facts.cutSteps.value_or(0);
+    if (count <= 0) return;
+    for (WorkerSteps& worker : run.workers) {
+        if (worker.foundCount <= count) continue;
+        worker.foundCount = count;
+        worker.isLastLeftOut = false;
+        std::erase_if(worker.steps, [count](const StepSpan& step) { return step.number >= count; });
+    }
+}
+
 size_t slowBeginning(const WorkerSteps& worker) {
     std::vector<int64_t> durations;
     for (const StepSpan& step : worker.steps) durations.push_back(step.range.durationNs());
@@ -274,8 +286,13 @@ Result<void> keepNumbers(const Trace& trace, RunSteps& run, StepRange numbers) {
         isAnyLeft = isAnyLeft || !worker.steps.empty();
     }
     if (isAnyLeft) return {};
-    return fail("{} has {} step{}, counted from 0, so steps {} to {} are not among them.",
-                trace.title, found, found == 1 ? "" : "s", numbers.first, numbers.last);
+    const bool isNone = numbers.first >= found;
+    return fail("{} has {} step{}, counted from 0, so {}: {}.", trace.title, found,
+                found == 1 ? "" : "s",
+                numbers.first == numbers.last
+                    ? fmt::format("step {} cannot be taken", numbers.first)
+                    : fmt::format("steps {} to {} cannot be taken", numbers.first, numbers.last),
+                isNone ? "there are no such" : "no next one ends the last");
 }
 
 }  // namespace
@@ -294,7 +311,10 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
                                                : namedSteps(searched, selection.rangeName, false);
     tellRequests(trace, run);
     if (selection.rangeName.empty()) joinAccumulated(trace, run);
-    if (run.source != StepSource::WholeRun) leaveOutUnrecorded(trace, run);
+    if (run.source != StepSource::WholeRun) {
+        leaveOutBehindCut(trace, run);
+        leaveOutUnrecorded(trace, run);
+    }
     if (selection.numbers) {
         if (auto kept = keepNumbers(trace, run, *selection.numbers); !kept)
             return fail(kept.error());

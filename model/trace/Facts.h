@@ -46,7 +46,9 @@ struct SampledGpuFacts {
 
 /// The samplers of one host.
 struct SamplerFacts {
-    std::string host;  ///< Empty where the run had one host only.
+    /// Empty where the run had one host only; of a merged trace with its rank, file or number where
+    /// several parts are of one host.
+    std::string host;
     std::string cost;
     std::string metricsCost;
     std::string nvmlIntervals;
@@ -75,6 +77,9 @@ struct RunFacts {
     std::string kernel;
     std::string cpu;
     std::optional<int64_t> cpuCount;
+    /// How many steps were asked for of a trace that was cut: what comes behind them is there to
+    /// end the last, and is no step.
+    std::optional<int64_t> cutSteps;
     std::optional<int64_t> hostMemoryBytes;
     std::string driverVersion;
     std::string driverCudaVersion;
@@ -136,6 +141,7 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::exitStatus, "Exit status"}, s.exitStatus);
     visit(FactName{facts::logBytesUnreadAtExit, "Unread logs at exit", FactUnit::Bytes},
           s.logBytesUnreadAtExit);
+    visit(FactName{facts::cutSteps, "Steps cut out"}, s.cutSteps);
 }
 template <Of<ProcessFacts> S, class V>
 void forEachFact(S& s, V&& visit) {

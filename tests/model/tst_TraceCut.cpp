@@ -117,7 +117,9 @@ void tst_TraceCut::ranksAndStepsAreThoseAsked() {
     const RunSteps steps = *findSteps(*cut);
     QCOMPARE(steps.workers.size(), size_t{2});
     QCOMPARE(steps.workers[0].steps.front().name, std::string("step 3"));
-    QVERIFY(steps.workers[0].steps.size() >= 2);
+    QCOMPARE(steps.workers[0].steps.size(), size_t{2});
+    QCOMPARE(steps.workers[0].steps.back().range.endNs, spanOf(*parts[0], 0, {5, 5}).startNs);
+    QCOMPARE(steps.workers[0].foundCount, int64_t{2});
 }
 
 void tst_TraceCut::eventsAreThoseOfAPlainLoop() {

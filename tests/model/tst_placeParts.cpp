@@ -78,6 +78,18 @@ class tst_placeParts : public QObject {
         }
     }
 
+    /// None is dropped, whatever the files are called.
+    void samplersOfOneNameAreNumbered() {
+        const std::vector<TracePtr> same{rankWithWorkers(0, "a"), rankWithWorkers(0, "b"),
+                                         rankWithWorkers(0, "c")};
+        auto builder = mergeTraces(same, {}, {});
+        QVERIFY(builder.has_value());
+        std::vector<std::string> names;
+        const TracePtr merged = builder->take();
+        for (const SamplerFacts& each : merged->facts.samplers) names.push_back(each.host);
+        QCOMPARE(names, (std::vector<std::string>{"", "box, rank 0", "box, rank 0 (2)"}));
+    }
+
     void samplersOfOneHostAreToldByRank() {
         const std::vector<TracePtr> ranks{rankWithWorkers(0, "a"), rankWithWorkers(1, "a"),
                                           rankWithWorkers(2, "a")};
