@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/viewer/TraceTables.h"
 
+#include <QApplication>
 #include <QLocale>
 #include <QTabBar>
 #include <algorithm>
@@ -66,6 +67,9 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
     // Whoever looks at a table goes on looking at it.
     connect(this, &QTabWidget::currentChanged, this, [this] { mayOpenSteps_ = false; });
     connect(this, &QTabWidget::tabBarClicked, this, [this] { mayOpenSteps_ = false; });
+    connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
+        if (currentWidget() && now && currentWidget()->isAncestorOf(now)) mayOpenSteps_ = false;
+    });
     updateHealthTitle();
     noticeHits();
     setDocumentMode(true);
@@ -211,6 +215,8 @@ HealthPanel* TraceTables::makeHealth() {
 
 void TraceTables::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
+    // Of a run that is followed somebody has been reading for a while.
+    mayOpenSteps_ = false;
     const auto update = [this](auto* panel) {
         if (panel) panel->setTrace(trace_);
     };

@@ -40,6 +40,7 @@ class tst_Trace : public QObject {
     void findsWhereEveryEventIsDrawn();
     void standsTracksInOrder();
     void busyStreamsStandFirstAndQuietOnesFolded();
+    void theMainThreadStandsFirstUnlessItDidNothing();
     void sumsUpFoldedTracks();
     void namesStreamsAndWhoseTheyAre();
     void categoriesFollowNames();
@@ -147,6 +148,31 @@ void tst_Trace::standsTracksInOrder() {
         QCOMPARE(int{track.depth}, parentDepth + 1);
         QVERIFY(!track.lanes.empty());
     }
+}
+
+void tst_Trace::theMainThreadStandsFirstUnlessItDidNothing() {
+    const auto threadsWith = [](int64_t eventsOfMain) {
+        SimulatedTrace builder;
+        const uint32_t process = builder.addProcess(100, "python3");
+        const uint32_t some = builder.addThread(process, 101);
+        const uint32_t busy = builder.addThread(process, 102);
+        const uint32_t main = builder.addThread(process, 100);
+        const auto add = [&](uint32_t thread, int64_t events) {
+            for (int64_t at = 0; at < events; ++at)
+                builder.addNvtx(thread, "work", 10 * at, 10 * at + 5);
+        };
+        add(some, 20);
+        add(busy, 500);
+        add(main, eventsOfMain);
+        const TracePtr trace = builder.finish();
+        QStringList threads;
+        for (const Track& track : trace->tracks)
+            if (track.kind == TrackKind::Thread)
+                threads << QString::number(trace->threads[track.subject].tid);
+        return threads;
+    };
+    QCOMPARE(threadsWith(10), QStringList({"100", "102", "101"}));
+    QCOMPARE(threadsWith(9), QStringList({"102", "101", "100"}));
 }
 
 void tst_Trace::busyStreamsStandFirstAndQuietOnesFolded() {

@@ -37,11 +37,11 @@ struct Ranks {
     }
     Place placeOf(const Track& track) const {
         if (track.kind == TrackKind::Gpu && track.subject < ofGpu.size())
-            return {isAtWork[track.subject] ? 0 : 2, ofGpu[track.subject], track.subject};
+            return {isAtWork[track.subject] ? 0 : 3, ofGpu[track.subject], track.subject};
         if (track.kind == TrackKind::Process && track.subject < gpuOf.size() &&
             gpuOf[track.subject] != noIndex)
             return {1, ofGpu[gpuOf[track.subject]], gpuOf[track.subject]};
-        return {3, INT_MAX, noIndex};
+        return {2, INT_MAX, noIndex};
     }
     bool isIdleGpu(const Track& track) const {
         return track.kind == TrackKind::Gpu && track.subject < isAtWork.size() &&
@@ -125,9 +125,13 @@ TrackArrangement firstArrangement(const Trace& trace) {
     std::vector<uint32_t> top;
     for (uint32_t track = 0; track < trace.tracks.size(); ++track)
         if (trace.tracks[track].parent < 0) top.push_back(track);
-    std::stable_sort(top.begin(), top.end(), [&](uint32_t a, uint32_t b) {
-        return ranks.placeOf(trace.tracks[a]) < ranks.placeOf(trace.tracks[b]);
-    });
+    if (areMany)
+        std::stable_sort(top.begin(), top.end(), [&](uint32_t a, uint32_t b) {
+            return ranks.placeOf(trace.tracks[a]) < ranks.placeOf(trace.tracks[b]);
+        });
+    else
+        std::ranges::stable_partition(
+            top, [&](uint32_t track) { return !ranks.isIdleGpu(trace.tracks[track]); });
     if (areMany && top.size() >= manyRows) arrangement.height = RowHeight::Compact;
     // An arrangement names all tracks, from top to bottom, if they stand otherwise than in the
     // trace.

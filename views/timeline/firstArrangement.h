@@ -7,7 +7,7 @@
 namespace lanescope::views {
 
 /// How the tracks of a trace stand until somebody arranges them. As they are in the trace, GPUs
-/// that did nothing folded and behind those that worked and their processes. `manyGpus` that
+/// that did nothing folded and behind all else. `manyGpus` that
 /// worked, or more, stand by the rank that works on them, as do then their processes, and all of
 /// them are folded: one line each, low from `manyRows` on, so that a whole machine fits one screen.
 /// Where there is no GPU the threads that had a core for longest stand first, and those that had
