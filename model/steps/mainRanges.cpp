@@ -18,7 +18,7 @@ struct Family {
     bool hasSeveralNames = false;
     int64_t totalNs = 0;
     std::vector<int64_t> durationsNs;
-    int64_t lastStartNs = INT64_MIN;
+    std::vector<int64_t> startsNs;
     TimeRange span;
 };
 
@@ -43,7 +43,7 @@ class Families {
         Family& family = families_[indexOf(name)];
         family.hasSeveralNames = family.hasSeveralNames || family.name != name;
         family.span = family.durationsNs.empty() ? range : family.span.united(range);
-        family.lastStartNs = std::max(family.lastStartNs, range.startNs);
+        family.startsNs.push_back(range.startNs);
         family.totalNs = saturatingSum(family.totalNs, range.durationNs());
         family.durationsNs.push_back(range.durationNs());
     }
@@ -68,14 +68,21 @@ class Families {
     std::vector<Family> families_;
 };
 
+/// The first of a run may take a thousand times as long as the others.
+int64_t usualDistance(std::vector<int64_t>& ns) {
+    if (ns.size() < 2) return 0;
+    std::ranges::sort(ns);
+    for (size_t index = 0; index + 1 < ns.size(); ++index) ns[index] = ns[index + 1] - ns[index];
+    return static_cast<int64_t>(medianOf({ns.data(), ns.size() - 1}));
+}
+
 MainRanges summed(const Trace& trace, Family& family) {
     const Statistics durations = statisticsOf(family.durationsNs);
-    const int64_t paces = std::max<int64_t>(1, durations.count - 1);
     return {family.hasSeveralNames ? family.pattern : std::string(trace.strings.at(family.name)),
             durations.count,
             static_cast<int64_t>(durations.median),
             durations.maximum,
-            (family.lastStartNs - family.span.startNs) / paces,
+            usualDistance(family.startsNs),
             family.span};
 }
 

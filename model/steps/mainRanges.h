@@ -15,7 +15,7 @@ struct MainRanges {
     std::string name;  ///< "request #", or "load" if all are called so.
     int64_t count = 0;
     int64_t medianNs = 0, longestNs = 0;
-    int64_t paceNs = 0;  ///< Mean from one start to the next; 0 of one.
+    int64_t paceNs = 0;  ///< Median from one start to the next; 0 of one.
     TimeRange span;      ///< From the first start to the last end.
     bool operator==(const MainRanges&) const = default;
 };

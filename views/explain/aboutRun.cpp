@@ -48,7 +48,7 @@ QString shortened(const QString& name) {
 
 QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation) {
     if (!run.ranges) return {};
-    return AboutRun::tr("%1 ranges \"%2\": median %3, longest %4, one every %5 in the mean%6.")
+    return AboutRun::tr("%1 ranges \"%2\": median %3, longest %4, one every %5 in the median%6.")
         .arg(QLocale(QLocale::English).toString(qlonglong(run.ranges->count)),
              shortened(toQString(printable(run.ranges->name))),
              toQString(formatDuration(run.ranges->medianNs)),

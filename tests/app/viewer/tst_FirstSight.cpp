@@ -226,7 +226,7 @@ class TestFirstSight : public QObject {
         // What one takes, which is less than from one to the next.
         const QRegularExpression expected(
             "^40 ranges \"request #\": median (0\\.\\d+ ms|\\d+\\.\\d us), longest [\\d.]+ ms, "
-            "one every 5\\.0\\d+ ms in the mean; its GPU is idle [\\d.]+ % of the time\\.$");
+            "one every 5\\.0\\d+ ms in the median; its GPU is idle [\\d.]+ % of the time\\.$");
         QVERIFY2(expected.match(about).hasMatch(), qPrintable(about));
         QVERIFY(shown.visible().startNs >= 1'000 * ms);
         const auto stepsTitle = [](Shown& of) {
@@ -262,7 +262,7 @@ class TestFirstSight : public QObject {
         QVERIFY2(!shown.card().sentence().contains("idle"), qPrintable(shown.card().sentence()));
         QVERIFY(shown.card().sentence().contains("no work of a GPU"));
         QCOMPARE(shown.card().about(), QString("30 ranges \"file #\": median 5.000 ms, longest "
-                                               "5.000 ms, one every 6.000 ms in the mean."));
+                                               "5.000 ms, one every 6.000 ms in the median."));
         QVERIFY(shown.visible().startNs > 3'900 * ms && shown.visible().endNs < 4'300 * ms);
         QVERIFY(shown.timeline().firstRange());
         // The ranges are what the tables begin with.
