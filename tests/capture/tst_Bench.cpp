@@ -11,6 +11,7 @@
 #include <csignal>
 
 #include "tests/support/runTest.h"
+#include "tests/support/sanitizers.h"
 
 namespace {
 
@@ -161,6 +162,8 @@ class tst_Bench : public QObject {
         QTest::newRow("SIGTERM") << SIGTERM;
     }
     void aSignalKeepsWhatIsFinished() {
+        if (lanescope::test::hasThreadSanitizer)
+            QSKIP("It keeps signals back while a program is waited for.");
         QFETCH(int, number);
         QProcess process;
         start(process, QStringList{"bench", "--warmup", "0", "-o", "b"} +
@@ -217,6 +220,8 @@ class tst_Bench : public QObject {
     }
 
     void aSignalEndsTheRunsInOrder() {
+        if (lanescope::test::hasThreadSanitizer)
+            QSKIP("It keeps signals back while a program is waited for.");
         QProcess process;
         start(process, QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} +
                            training(50, 10'000));
