@@ -131,7 +131,6 @@ struct LoaderTimes {
     bool operator==(const LoaderTimes&) const = default;
 };
 
-/// One process on one GPU, the unit in which time is explained.
 /// Threads that were ready to run and had no core.
 struct CoreWaits {
     int64_t threads = 0;  ///< Those that were so for more than a little.
@@ -139,24 +138,14 @@ struct CoreWaits {
     bool operator==(const CoreWaits&) const = default;
 };
 
-/// A launch of a program that nobody records, as measured where a recorded one takes 3.03 us
-/// (`tests/bench/overhead`).
-inline constexpr int64_t plainLaunchNs = 2'450;
-/// By so much a launch took longer with a recorder on a machine with much else to do. What takes
-/// yet longer waits for something.
-inline constexpr int64_t mostRecorderNs = 10'000;
-
-/// The calls that gave a GPU the work of the steps, as they were while somebody recorded.
+/// The calls that launched the kernels of the steps, as they were while somebody recorded.
 struct LaunchTimes {
-    int64_t count = 0;     ///< Each once, however much work it gave.
-    int64_t medianNs = 0;  ///< How long one took that launched a kernel; 0 if none did.
-
-    /// How much of their time at most is the recorder's, which makes calls longer: what they take
-    /// beyond those of a program that nobody records. Summed over all.
-    int64_t recorderNs() const;
+    int64_t count = 0;     ///< Each once, however many kernels it launched, as of a graph.
+    int64_t medianNs = 0;  ///< How long one took; 0 without any.
     bool operator==(const LaunchTimes&) const = default;
 };
 
+/// One process on one GPU, the unit in which time is explained.
 struct WorkerSummary {
     uint32_t pid = 0;
     std::optional<int> rank;
@@ -182,7 +171,7 @@ struct WorkerSummary {
     std::optional<int64_t> heldBackNs;
     LoaderTimes loaders;
     LaunchTimes launches;
-    /// In its steps; nothing where nobody looked at the threads of its process.
+    /// In its steps; nothing where that is not known of any thread of its process.
     std::optional<CoreWaits> coreWaits;
 
     /// "rank 1, GPU 1" or "PID 4242, GPU 0".
@@ -192,9 +181,9 @@ struct WorkerSummary {
     /// Which share of `workNs` its steps take: what is said of them says nothing of the rest.
     /// Nothing if that is not known.
     std::optional<double> coverage() const;
-    /// Median of what the NVTX ranges of the steps take on the CPU; nothing without ranges.
-    std::optional<int64_t> medianOnCpuNs() const;
-    /// "on the CPU, which runs ahead, 4.012 ms" where that is less than the GPU takes; else empty.
+    /// Mean of what the NVTX ranges of the steps take on the CPU; nothing without ranges.
+    std::optional<int64_t> meanOnCpuNs() const;
+    /// "on the CPU, which runs ahead, 4.012 ms" where that is less than the mean step; else empty.
     std::string aheadText() const;
     bool operator==(const WorkerSummary&) const = default;
 };

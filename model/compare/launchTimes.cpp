@@ -7,34 +7,25 @@
 
 namespace lanescope::compare {
 
-int64_t LaunchTimes::recorderNs() const {
-    const auto each =
-        static_cast<double>(std::clamp<int64_t>(medianNs - plainLaunchNs, 0, mostRecorderNs));
-    return static_cast<int64_t>(
-        std::min(static_cast<double>(count) * each, static_cast<double>(greatestTimeNs)));
-}
-
 LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows,
                         std::span<const GpuWork> work) {
-    LaunchTimes launches;
-    LargeVector<int64_t> takenNs(trace.memory.get());
+    LargeVector<uint32_t> calls(trace.memory.get());
     auto window = windows.begin();
-    uint32_t before = noIndex;
     for (const GpuWork& each : work) {
         while (window != windows.end() && window->endNs <= each.startNs) ++window;
         if (window == windows.end()) break;
-        // A graph is launched by one call, and its kernels begin one after the other.
-        if (each.startNs < window->startNs || each.call == noIndex || each.call == before) continue;
-        before = each.call;
-        ++launches.count;
-        if (each.event.kind() == EventKind::Kernel)
-            takenNs.push_back(trace.apiCalls.endNs[each.call] - trace.apiCalls.startNs[each.call]);
+        if (each.startNs >= window->startNs && each.call != noIndex &&
+            each.event.kind() == EventKind::Kernel)
+            calls.push_back(each.call);
     }
-    if (takenNs.size() == 0) return launches;
-    const auto middle = takenNs.begin() + static_cast<ptrdiff_t>(takenNs.size() / 2);
-    std::nth_element(takenNs.begin(), middle, takenNs.end());
-    launches.medianNs = *middle;
-    return launches;
+    // The kernels of a graph have one call, and those of other streams may run between them.
+    std::sort(calls.begin(), calls.end());
+    const auto end = std::unique(calls.begin(), calls.end());
+    LargeVector<int64_t> takenNs(trace.memory.get());
+    for (auto call = calls.begin(); call != end; ++call)
+        takenNs.push_back(trace.apiCalls.endNs[*call] - trace.apiCalls.startNs[*call]);
+    return {static_cast<int64_t>(takenNs.size()),
+            static_cast<int64_t>(medianOf({takenNs.data(), takenNs.size()}))};
 }
 
 }  // namespace lanescope::compare

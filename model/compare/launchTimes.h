@@ -8,8 +8,8 @@
 
 namespace lanescope::compare {
 
-/// The calls that launched the work that begins in `windows` (sorted, without overlaps). `work` is
-/// by start. Nothing where the trace has no calls. O(work).
+/// The calls that launched the kernels that begin in `windows` (sorted, without overlaps). `work`
+/// is by start. Nothing where the trace has no calls. O(n log n) in the kernels.
 LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows,
                         std::span<const GpuWork> work);
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "model/compare/RangePaths.h"
-#include "model/trace/ThreadTimes.h"
 #include "model/trace/stacks.h"
 #include "model/trace/startedBy.h"
 #include "model/values/Statistics.h"
@@ -73,12 +72,12 @@ std::vector<uint32_t> loadersOf(const Trace& trace, uint32_t process) {
 
 }  // namespace
 
-LoaderTimes loaderTimes(const Trace& trace, uint32_t process, std::span<const TimeRange> steps) {
+LoaderTimes loaderTimes(const Trace& trace, const StatesOfThreads& states, uint32_t process,
+                        std::span<const TimeRange> steps) {
     LoaderTimes all;
     if (trace.cpuStates.size() == 0 || steps.empty()) return all;
     const std::vector<uint32_t> loaders = loadersOf(trace, process);
     if (loaders.empty()) return all;
-    const StatesOfThreads states(trace);
     // A file may say of each that it did the same for as long as times are.
     const auto add = [](int64_t& sum, int64_t ns) { sum = saturatingSum(sum, ns); };
     for (const uint32_t thread : loaders) {

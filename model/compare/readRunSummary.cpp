@@ -163,8 +163,10 @@ bool readWorkers(const Database& database, RunSummary& summary) {
                           rows.number(t.loaderRanNs), rows.number(t.loaderNoCoreNs),
                           rows.number(t.loaderInputNs)};
         const auto noCoreThreads = rows.numberOrNull(t.noCoreThreads);
-        if (const auto noCoreNs = rows.numberOrNull(t.noCoreNs); noCoreNs && noCoreThreads)
-            worker.coreWaits = CoreWaits{*noCoreThreads, *noCoreNs};
+        const auto noCoreNs = rows.numberOrNull(t.noCoreNs);
+        // One without the other is what no run has.
+        if (noCoreNs || noCoreThreads)
+            worker.coreWaits = CoreWaits{noCoreThreads.value_or(-1), noCoreNs.value_or(-1)};
         worker.launches = {rows.number(t.launches), rows.number(t.launchNs)};
         worker.rest = {rows.number(t.restNs), rows.text(t.rest)};
         summary.workers.push_back(std::move(worker));

@@ -93,19 +93,23 @@ std::optional<double> WorkerSummary::coverage() const {
     return std::min(1.0, static_cast<double>(totalWallNs()) / static_cast<double>(workNs));
 }
 
-std::optional<int64_t> WorkerSummary::medianOnCpuNs() const {
-    std::vector<int64_t> onCpuNs;
-    for (const StepSummary& step : steps)
-        if (step.onCpuNs) onCpuNs.push_back(*step.onCpuNs);
-    if (onCpuNs.empty()) return std::nullopt;
-    return static_cast<int64_t>(medianOf(onCpuNs));
+std::optional<int64_t> WorkerSummary::meanOnCpuNs() const {
+    double sumNs = 0;
+    int64_t count = 0;
+    for (const StepSummary& step : steps) {
+        sumNs += static_cast<double>(step.onCpuNs.value_or(0));
+        count += step.onCpuNs ? 1 : 0;
+    }
+    if (count == 0) return std::nullopt;
+    return static_cast<int64_t>(sumNs / static_cast<double>(count));
 }
 
 std::string WorkerSummary::aheadText() const {
-    const std::optional<int64_t> onCpuNs = medianOnCpuNs();
-    std::vector<int64_t> wallNs;
-    for (const StepSummary& step : steps) wallNs.push_back(step.wallNs);
-    if (!onCpuNs || static_cast<double>(*onCpuNs) >= aheadShare * medianOf(wallNs)) return {};
+    const std::optional<int64_t> onCpuNs = meanOnCpuNs();
+    if (!onCpuNs) return {};
+    const double meanNs =
+        static_cast<double>(totalWallNs()) / static_cast<double>(std::max<size_t>(steps.size(), 1));
+    if (static_cast<double>(*onCpuNs) >= aheadShare * meanNs) return {};
     return fmt::format("on the CPU, which runs ahead, {}", formatDuration(*onCpuNs));
 }
 

@@ -212,9 +212,10 @@ WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
     if (run.stepKind == StepKind::Request)
         worker.rest = restBetween(run.trace, windows, timeline.work());
     addConditions(run.trace, steps.gpu, windows, worker);
-    worker.coreWaits = coreWaits(run.trace, steps.process, windows);
+    const StatesOfThreads states(run.trace);
+    worker.coreWaits = coreWaits(run.trace, states, steps.process, windows);
+    worker.loaders = loaderTimes(run.trace, states, steps.process, windows);
     worker.launches = launchTimes(run.trace, windows, timeline.work());
-    worker.loaders = loaderTimes(run.trace, steps.process, windows);
     worker.contributors = heaviest(std::move(contributors));
     return worker;
 }

@@ -21,6 +21,8 @@ struct Finding {
     /// What a step takes in it. No change gives back more, most give back less.
     int64_t mostGainNs = 0;
     double share = 0;  ///< Of the mean step.
+    /// Late launches beside it in the mean step that may be the recorder's doing.
+    int64_t recorderNs = 0;
     /// What it is mostly about ("outside CUDA calls", "AllReduce"), and in which NVTX ranges; empty
     /// if not known.
     std::string contributor;

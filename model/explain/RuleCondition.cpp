@@ -54,11 +54,13 @@ Result<RuleCondition> parseRuleCondition(std::string_view text) {
         condition.aboveShare = *share;
         return condition;
     }
-    const std::optional<int64_t> ns = parseDuration(threshold);
+    // Seconds where milliseconds or percent were meant would never hold, and nobody would notice.
+    const bool hasUnit = !threshold.empty() && threshold.back() >= 'A';
+    const std::optional<int64_t> ns = hasUnit ? parseDuration(threshold) : std::nullopt;
     if (!ns || *ns < 0)
         return fail(
-            "\"{}\" is no threshold: say a time of the mean step, as 5ms, or a share, as "
-            "10%.",
+            "\"{}\" is no threshold: say a time of the mean step with its unit, as 5ms, or a "
+            "share, as 10%.",
             printable(threshold));
     condition.aboveNs = *ns;
     return condition;

@@ -123,24 +123,29 @@ std::string clockSentence(const RunSummary& run, uint32_t worker, const std::str
 
 std::string coresSentence(const RunSummary& run, uint32_t worker) {
     const WorkerSummary& of = run.workers[worker];
-    std::string text;
     if (const double cores = ratio(of.heldBackNs.value_or(0), of.totalWallNs());
         cores >= leastHeldBack) {
         std::string limit = "the limit of the control group";
         if (const int64_t percent = run.facts.cpuLimitPercent; percent > 0)
             limit += fmt::format(", {:g} core{},", static_cast<double>(percent) / 100,
                                  percent == 100 ? "" : "s");
-        text += fmt::format(
+        // Threads that it holds back are counted as without a core, too: that is the same time.
+        return fmt::format(
             " Meanwhile {} held processors back for {:.2f} s in each second, summed over them.",
             limit, cores);
     }
     const CoreWaits waits = of.coreWaits.value_or(CoreWaits());
-    if (const double cores = ratio(waits.ns, of.totalWallNs()); cores >= leastCoresMissed)
-        text += fmt::format(
-            " Meanwhile {} of its threads, ready to run, had no core for {:.2f} s in each second, "
-            "summed over them: fewer threads (OMP_NUM_THREADS) may be faster.",
-            waits.threads, cores);
-    return text;
+    const double cores = ratio(waits.ns, of.totalWallNs());
+    if (cores < leastCoresMissed) return {};
+    if (waits.threads == 1)
+        return fmt::format(
+            " Meanwhile one of its threads, ready to run, had no core for {:.2f} s in each second.",
+            cores);
+    return fmt::format(
+        " Meanwhile {} of its threads, ready to run, had no core for {:.2f} s in each second, "
+        "summed over them: if they are more than there are cores, fewer (OMP_NUM_THREADS) may be "
+        "faster; else something else takes the cores.",
+        waits.threads, cores);
 }
 
 }  // namespace lanescope::explain

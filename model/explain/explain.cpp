@@ -10,6 +10,7 @@
 #include "model/explain/idleCalls.h"
 #include "model/explain/inputDataSentence.h"
 #include "model/explain/longKernel.h"
+#include "model/explain/recorderShare.h"
 #include "model/explain/sayExplanation.h"
 #include "model/explain/worthTelling.h"
 #include "model/trace/knowsOnlyNccl.h"
@@ -156,35 +157,43 @@ class Explainer {
         return perStep(sumNs);
     }
 
-    /// Without calls that are a finding of their own, and what is only known not to be known.
-    /// `recorderNs` of it may be the recorder's.
-    void findPart(Rule rule, StepPart part, double least, int64_t recorderNs = 0) {
-        const auto isTold = [this](const Contributor& each) {
-            return each.trait == ContributorTrait::Unknown ||
-                   std::ranges::any_of(told_, [&](auto isOf) { return isOf(each); });
-        };
-        // No launch takes part in waits, nor in work that is a finding of its own.
-        const auto untoldNs = [&](const Contributor& each) {
-            if (each.part != part || isTold(each)) return int64_t{-1};
-            return each.exposedNs - provedWaitNs(each) - (isWorkTold_ ? each.workedNs : 0);
-        };
+    /// What no finding of its own tells of, and is not only known not to be known; less than 0 if
+    /// that is all. No launch takes part in waits, nor in work that is such a finding.
+    int64_t untoldNs(const Contributor& each) const {
+        if (each.trait == ContributorTrait::Unknown ||
+            std::ranges::any_of(told_, [&](auto isOf) { return isOf(each); }))
+            return -1;
+        return each.exposedNs - provedWaitNs(each) - (isWorkTold_ ? each.workedNs : 0);
+    }
+    /// The same of a part of the mean step.
+    int64_t untoldNs(StepPart part) const {
         int64_t toldNs = 0;
         for (const Contributor& each : summary().contributors)
             if (each.part == part) toldNs += each.exposedNs - std::max<int64_t>(untoldNs(each), 0);
-        const int64_t restNs = critical_->parts[part] - perStep(toldNs) - recorderNs;
+        return critical_->parts[part] - perStep(toldNs);
+    }
+
+    /// `recorderNs` of it may be the recorder's.
+    void findPart(Rule rule, StepPart part, double least, int64_t recorderNs = 0) {
+        const int64_t restNs = untoldNs(part) - recorderNs;
         if (static_cast<double>(restNs) >= least * static_cast<double>(critical_->meanNs))
             partsTold_.insert(part);
-        add(rule, restNs, least, greatestBy(summary(), untoldNs));
+        Finding* found = add(rule, restNs, least, greatestBy(summary(), [&](const auto& each) {
+                                 return each.part == part ? untoldNs(each) : -1;
+                             }));
+        if (found != nullptr) found->recorderNs = recorderNs;
     }
 
     /// A program that launches too slowly does so in most of its steps. In those in which nothing
     /// came late the same launches were in time, so that others are disturbed by something else.
     void findLaunchBound() {
-        const int64_t recorderNs = perStep(summary().launches.recorderNs());
+        // A launch that was in time kept no GPU waiting, however long it took.
+        recorderNs_ = std::clamp<int64_t>(untoldNs(StepPart::LaunchBound), 0,
+                                          recorderShareNs(run_, summary()));
         const auto typicalNs =
-            static_cast<double>(ofTypicalStepNs(summary(), StepPart::LaunchBound) - recorderNs);
+            static_cast<double>(ofTypicalStepNs(summary(), StepPart::LaunchBound) - recorderNs_);
         if (typicalNs >= leastLaunchShare * static_cast<double>(critical_->meanNs))
-            findPart(Rule::LaunchBound, StepPart::LaunchBound, leastLaunchShare, recorderNs);
+            findPart(Rule::LaunchBound, StepPart::LaunchBound, leastLaunchShare, recorderNs_);
     }
 
     void findMemsets() {
@@ -412,11 +421,10 @@ class Explainer {
         const int64_t unknownNs = exposedNs([](const Contributor& each) {
             return isIdle(each.part) && each.trait == ContributorTrait::Unknown;
         });
-        const int64_t recorderNs = partsTold_.contains(StepPart::LaunchBound)
-                                       ? 0
-                                       : perStep(summary().launches.recorderNs());
-        add(Rule::GpuIdle, idleNs - unknownNs - idleToldNs_ - recorderNs, leastIdleShare,
-            greatest(isKnown));
+        Finding* found = add(Rule::GpuIdle, idleNs - unknownNs - idleToldNs_ - recorderNs_,
+                             leastIdleShare, greatest(isKnown));
+        if (found != nullptr && !partsTold_.contains(StepPart::LaunchBound))
+            found->recorderNs = recorderNs_;
     }
 
     /// Rules whose gain is all idle time of the steps.
@@ -456,6 +464,7 @@ class Explainer {
     int64_t idleToldNs_ =
         0;  ///< Idle time of the mean step that rules tell, or would if not muted.
     std::set<StepPart> partsTold_;  ///< Idle parts whose rest a rule tells, or would.
+    int64_t recorderNs_ = 0;        ///< Of late launches of the mean step, may be the recorder's.
     bool isWorkTold_ = false;       ///< Whether `HostWork` tells of `Contributor::workedNs`.
     std::vector<bool (*)(const Contributor&)> told_;  ///< Which idle time is a finding already.
     std::vector<WorkerParts>::const_iterator critical_;

@@ -47,10 +47,10 @@ void putCauseBeforePattern(Findings& findings) {
 }
 
 void putWaitsBeforeLaunches(const RunSummary& run, Findings& findings) {
+    auto launches = std::ranges::find(findings, Rule::LaunchBound, &Finding::rule);
     // Too little for a rule of its own, late launches are most of all other idle time.
-    const auto launches = std::ranges::find_if(findings, [](const Finding& each) {
-        return each.rule == Rule::LaunchBound || each.rule == Rule::GpuIdle;
-    });
+    if (launches == findings.end())
+        launches = std::ranges::find(findings, Rule::GpuIdle, &Finding::rule);
     if (launches == findings.end() || !isDrained(run.workers[launches->worker])) return;
     const auto waits = std::find_if(launches, findings.end(), [](const Finding& each) {
         return each.rule == Rule::HostSynchronization;

@@ -92,20 +92,4 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
         countText(drained.timesPerStep), per, drained.most->name);
 }
 
-std::string recorderSentence(const WorkerSummary& worker, std::string_view per) {
-    const LaunchTimes& launches = worker.launches;
-    if (launches.recorderNs() == 0 || worker.steps.empty()) return {};
-    const auto steps = static_cast<double>(worker.steps.size());
-    const std::string count = countText(static_cast<double>(launches.count) / steps);
-    const bool isAll = launches.medianNs - plainLaunchNs <= mostRecorderNs;
-    return fmt::format(
-        " Up to {}{} more may be the recorder's: {}.",
-        timeText(static_cast<double>(launches.recorderNs()) / steps), per,
-        isAll ? fmt::format("{} launches took {} each, and take {} where nobody records", count,
-                            timeText(static_cast<double>(launches.medianNs)),
-                            timeText(static_cast<double>(plainLaunchNs)))
-              : fmt::format("{} for each of {} launches",
-                            timeText(static_cast<double>(mostRecorderNs)), count));
-}
-
 }  // namespace lanescope::explain

@@ -20,8 +20,4 @@ bool isDrained(const compare::WorkerSummary& worker);
 /// it waits so often that it can never launch far ahead. Else empty.
 std::string drainedSentence(const compare::WorkerSummary& worker, std::string_view per);
 
-/// " Up to 2.983 ms more may be the recorder's: ...": what of the time of launches is longer than
-/// it is without one. Empty where nothing is. `per` as above.
-std::string recorderSentence(const compare::WorkerSummary& worker, std::string_view per);
-
 }  // namespace lanescope::explain

@@ -61,7 +61,7 @@ constexpr RuleFacts rules[]{
      "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
      "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName WHERE s.value LIKE "
      "'nccl%' GROUP BY 1 ORDER BY ns DESC"},
-    {"odd_steps", "Steps far longer than the others cost at least 2 % of the mean step.",
+    {"odd_steps", "Steps far longer than the others cost at least 3 % of the mean step.",
      "Look at one of them: checkpoints, evaluation, garbage collection, a late batch.", ""},
     {"memsets",
      "Memsets and kernels that only set memory, which nothing hides, take at least 3 % of the "

@@ -16,6 +16,7 @@
 #include "model/explain/inputDataSentence.h"
 #include "model/explain/launchedWork.h"
 #include "model/explain/longKernel.h"
+#include "model/explain/recorderShare.h"
 #include "model/explain/stepsSentence.h"
 #include "model/trace/knowsOnlyNccl.h"
 #include "model/trace/notesOf.h"
@@ -50,9 +51,9 @@ class Words {
 
   private:
     bool isWhole() const { return run_.source == StepSource::WholeRun; }
-    /// What the run does again and again: "step", "request".
     /// " a step", or nothing of a run without.
     std::string per() const { return isWhole() ? std::string() : " a " + unit(); }
+    /// What the run does again and again: "step", "request".
     std::string unit() const { return std::string(identifier(run_.kind)); }
     const WorkerSummary& worker(uint32_t index) const { return run_.workers[index]; }
     static double shareOf(int64_t ns, int64_t wholeNs) {
@@ -219,6 +220,13 @@ class Words {
                            isWhole() ? "in all" : "a " + unit());
     }
 
+    /// "in 12.1 gaps a step": idle time lies in gaps, of which one call may make several.
+    std::string gaps(const Finding& finding) const {
+        const std::string count = countText(finding.countPerStep);
+        return fmt::format("in {} gap{} {}", count, count == "1" ? "" : "s",
+                           isWhole() ? "in all" : "a " + unit());
+    }
+
     std::string sentenceOf(const Finding& finding) const {
         const auto whole =
             std::find_if(made_.workers.begin(), made_.workers.end(),
@@ -244,12 +252,12 @@ class Words {
                 return fmt::format(
                     "The GPU is idle {} because the CPU waited for it before it went on: mostly "
                     "{}{}, {}.",
-                    time, what, where(finding), times(finding));
+                    time, what, where(finding), gaps(finding));
             case Rule::LaunchBound:
                 return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", time,
                                    what, where(finding),
                                    launchedWork(worker(finding.worker), per())) +
-                       recorderSentence(worker(finding.worker), per()) +
+                       recorderSentence(worker(finding.worker), finding.recorderNs, per()) +
                        drainedSentence(worker(finding.worker), unit()) +
                        byTurnsSentence(finding, ofLaunches(finding)) +
                        coresSentence(run_, finding.worker);
@@ -264,17 +272,17 @@ class Words {
             case Rule::Allocations:
                 return fmt::format(
                     "The GPU waits {} while memory is allocated or freed: mostly {}{}, {}.", time,
-                    what, where(finding), times(finding));
+                    what, where(finding), gaps(finding));
             case Rule::SynchronousCopies:
                 return fmt::format(
                     "The GPU is idle {} while the CPU is in copies that wait for it: mostly {}{}, "
                     "{}.",
-                    time, what, where(finding), times(finding));
+                    time, what, where(finding), gaps(finding));
             case Rule::SynchronousMemsets:
                 return fmt::format(
                     "The GPU is idle {} while the CPU is in memsets that wait for it: mostly {}{}, "
                     "{}.",
-                    time, what, where(finding), times(finding));
+                    time, what, where(finding), gaps(finding));
             case Rule::PageableCopies:
                 return fmt::format("Copies of pageable memory take {}: mostly {}{}, {}.", time,
                                    what, where(finding), times(finding));
@@ -284,9 +292,10 @@ class Words {
                 return pauses(finding, time);
             case Rule::GpuIdle:
                 return fmt::format(
-                    "The GPU has no work for {} for causes that are each too small for a rule of "
-                    "their own: mostly {}{}.",
-                    time, what, where(finding));
+                           "The GPU has no work for {} for causes that are each too small for a "
+                           "rule of their own{}.",
+                           time, what.empty() ? "" : ": mostly " + what + where(finding)) +
+                       recorderSentence(worker(finding.worker), finding.recorderNs, per());
             case Rule::ExposedCopies:
                 return fmt::format("Copies that nothing hides take {}: mostly {}{}, {}.", time,
                                    what, where(finding), times(finding));

@@ -80,6 +80,7 @@ std::string stepsSentence(const RunSummary& run) {
         text +=
             fmt::format(", {} of the time from the first to the last GPU work", percent(*share));
     if (of.warmUpSteps > 0) text += fmt::format(", {} left out as warm-up", of.warmUpSteps);
+    if (of.isLastLeftOut) text += ", the last since no next one ends it";
     if (const std::string ahead = of.aheadText(); !ahead.empty()) text += ", " + ahead;
     return text + "." + pausesSentence(of) + requestsSentence(run, of);
 }

@@ -15,7 +15,6 @@
 #include "model/trace/rangeDomains.h"
 #include "model/values/MixedMap.h"
 #include "model/values/Statistics.h"
-#include "model/values/Statistics.h"
 
 namespace lanescope {
 

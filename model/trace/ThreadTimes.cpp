@@ -33,8 +33,9 @@ StatesOfThreads::StatesOfThreads(const Trace& trace)
         if (states.startNs[row] < untilNs[thread]) continue;
         untilNs[thread] = states.endNs[row];
         rows_[thread].push_back(row);
-        // Not every kernel counts; one that does counts something of whoever launches work.
-        if (states.cpuNs[row] > 0 || states.delayNs[row] > 0) isCounted_[thread] = true;
+        // A kernel that counts counts something of whoever launches work; the scheduler tells all.
+        if (states.cpuNs[row] > 0 || states.delayNs[row] > 0 || source == StateSource::Scheduler)
+            isCounted_[thread] = true;
     }
 }
 

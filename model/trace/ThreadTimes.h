@@ -39,6 +39,8 @@ class StatesOfThreads {
     explicit StatesOfThreads(const Trace& trace);
 
     bool isEmpty(uint32_t thread) const { return rows_[thread].empty(); }
+    /// Whether it is known how long the thread had a core, or wanted one: not every kernel counts.
+    bool isCounted(uint32_t thread) const { return isCounted_[thread]; }
     /// How well a row tells what the thread did in a piece of it.
     enum class Telling : uint8_t {
         Whole,    ///< It did that all the time, but for a tenth at most.

@@ -65,12 +65,14 @@ def summaries():
         "part-that-is-none": f"+ {PARTS} 0 0 'none 5\n",
     }
     # Each column of a worker, and of the first rows of its parts, gets what no run has.
-    for table, columns in ((WORKERS, 23), (STEPS, 6), (CONTRIBUTORS, 14)):
+    for table, columns in ((WORKERS, 29), (STEPS, 6), (CONTRIBUTORS, 14)):
         for column in range(columns):
             made[f"cell-{table}-{column}"] = f"{table} 1 {column} -1\n"
     for column, value in ((12, 9), (18, 7), (19, 7), (20, 7), (21, 5)):
         made[f"cell-{WORKERS}-{column}-more"] = f"{WORKERS} 1 {column} {value}\n"
     made["loaders"] = "".join(f"{WORKERS} 1 {column} {value}\n" for column, value in ((18, 2), (19, 9), (20, 3), (21, 3), (22, 3)))
+    made["threads-without-cores"] = f"{WORKERS} 1 23 4\n{WORKERS} 1 24 9\n{WORKERS} 1 25 5\n{WORKERS} 1 26 3000\n"
+    made["half-of-threads-without-cores"] = f"{WORKERS} 1 23 4\n{WORKERS} 1 24 ~\n"
     return made
 
 

@@ -714,6 +714,10 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "loaderRanNs" INTEGER NOT NULL,
     "loaderNoCoreNs" INTEGER NOT NULL,
     "loaderInputNs" INTEGER NOT NULL,
+    "noCoreThreads" INTEGER,
+    "noCoreNs" INTEGER,
+    "launches" INTEGER NOT NULL,
+    "launchNs" INTEGER NOT NULL,
     "restNs" INTEGER NOT NULL,
     "rest" TEXT
 );

@@ -102,6 +102,9 @@ class TestStoredSummary : public QObject {
             {Severity::Warning, HealthCode::Unknown, "Odd.", {}, {}, {}, "brand-new"}};
         summary.workers[0].outliers.push_back(
             {7, "step 7", 5, 900, 400, StepPart::LaunchBound, 300, "in cudaMalloc", "forward"});
+        summary.workers[0].coreWaits = CoreWaits{3, 70};
+        summary.workers[1].coreWaits = CoreWaits{};
+        summary.workers[1].launches = {7, 2'900};
         const std::optional<RunSummary> stored = readBack(fileWith(folder, summary));
         QVERIFY(stored.has_value());
         summary.facts.title = "run.sqlite";
@@ -167,6 +170,8 @@ class TestStoredSummary : public QObject {
         add("negative count", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET count = -1");
         add("workers misnumbered", "UPDATE LANESCOPE_STORED_WORKERS SET worker = worker + 1");
         add("more warm-up than steps", "UPDATE LANESCOPE_STORED_WORKERS SET warmUpSteps = 500");
+        add("half of what threads lacked",
+            "UPDATE LANESCOPE_STORED_WORKERS SET noCoreThreads = 4, noCoreNs = NULL");
         add("a table is missing", "DROP TABLE LANESCOPE_STORED_OUTLIERS");
         add("a column is missing", "ALTER TABLE LANESCOPE_STORED_STEPS DROP COLUMN name");
         add("a table is a view",

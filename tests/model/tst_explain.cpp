@@ -322,7 +322,8 @@ class TestExplain : public QObject {
         QVERIFY(holds("any>9.5%"));
         QVERIFY(!holds("any > 10 %"));
         QVERIFY(!holds("late_rank"));
-        for (const char* wrong : {"", "launch", "launch_bound >", "any > fast", "any > -1ms"})
+        for (const char* wrong :
+             {"", "launch", "launch_bound >", "any > fast", "any > -1ms", "any > 10", "any > 0.5"})
             QVERIFY2(!parseRuleCondition(wrong), wrong);
         for (size_t index = 0; index < ruleCount; ++index)
             QCOMPARE(*ruleCalled(factsOf(Rule(index)).identifier), Rule(index));

@@ -165,6 +165,21 @@ class TestWorthTelling : public QObject {
         QCOMPARE(explained(1), (std::vector{Rule::LaunchBound, Rule::HostSynchronization}));
     }
 
+    /// Late launches that are too little for a rule are most of all other idle time.
+    void waitsComeBeforeTheIdleTimeThatTheyCause() {
+        const auto explained = [](int64_t waits) {
+            MadeRun made;
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 18 * ms);
+            made.add(StepPart::OtherIdle, ContributorKind::Idle, "queued", 10 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaStreamSynchronize",
+                     10 * ms);
+            made.run().workers[0].contributors.back().count = waits * MadeRun::steps;
+            return rulesOf(made);
+        };
+        QCOMPARE(explained(8), (std::vector{Rule::HostSynchronization, Rule::GpuIdle}));
+        QCOMPARE(explained(1), (std::vector{Rule::GpuIdle, Rule::HostSynchronization}));
+    }
+
     void batchesOfSeveralSizesAreNoPatternToChange() {
         const auto hasPattern = [](MadeRun made, StepPart part) {
             lengthen(made.run().workers.back(), 30, 3, part, 30 * ms);

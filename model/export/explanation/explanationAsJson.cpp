@@ -29,11 +29,18 @@ Json loadersJson(const compare::LoaderTimes& loaders) {
             {"inputNs", loaders.inputNs}};
 }
 
+/// Null where that is not known.
+Json coreWaitsJson(const std::optional<compare::CoreWaits>& waits) {
+    if (!waits) return nullptr;
+    return {{"threads", waits->threads}, {"ns", waits->ns}};
+}
+
 Json findingJson(const ExplanationReport& report, const explain::Finding& finding) {
     return {{"rule", factsOf(finding.rule).identifier},
             {"worker", report.run.workers[finding.worker].label()},
             {"mostGainNs", finding.mostGainNs},
             {"share", finding.share},
+            {"recorderNs", finding.recorderNs},
             {"contributor", finding.contributor},
             {"path", finding.path},
             {"countPerStep", finding.countPerStep},
@@ -49,15 +56,19 @@ std::string explanationAsJson(const ExplanationReport& report) {
     Json workers = Json::array();
     for (const explain::WorkerParts& each : report.explanation.workers) {
         const compare::WorkerSummary& worker = report.run.workers[each.worker];
-        workers.push_back({{"label", worker.label()},
-                           {"pid", worker.pid},
-                           {"rank", orNull(worker.rank)},
-                           {"gpu", worker.gpuId},
-                           {"steps", worker.steps.size()},
-                           {"coverage", orNull(worker.coverage())},
-                           {"meanStepNs", each.meanNs},
-                           {"partsNs", partsJson(each.parts)},
-                           {"loaders", loadersJson(worker.loaders)}});
+        workers.push_back(
+            {{"label", worker.label()},
+             {"pid", worker.pid},
+             {"rank", orNull(worker.rank)},
+             {"gpu", worker.gpuId},
+             {"steps", worker.steps.size()},
+             {"coverage", orNull(worker.coverage())},
+             {"meanStepNs", each.meanNs},
+             {"partsNs", partsJson(each.parts)},
+             {"loaders", loadersJson(worker.loaders)},
+             {"coreWaits", coreWaitsJson(worker.coreWaits)},
+             {"launches",
+              {{"count", worker.launches.count}, {"medianNs", worker.launches.medianNs}}}});
     }
     Json findings = Json::array();
     for (const explain::Finding& finding : report.explanation.findings)

@@ -66,9 +66,8 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     OptionalInteger<"noCoreThreads"> noCoreThreads{
         this, "how many threads of its process lacked a core in the steps; NULL if unknown"};
     OptionalInteger<"noCoreNs"> noCoreNs{this, "for how long, summed over them, ns"};
-    Integer<"launches"> launches{this, "how many calls launched the work of the steps"};
-    Integer<"launchNs"> launchNs{this,
-                                 "median time of those that launched a kernel, ns; 0 if unknown"};
+    Integer<"launches"> launches{this, "how many calls launched the kernels of the steps"};
+    Integer<"launchNs"> launchNs{this, "their median time, ns; 0 without any"};
     Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
     OptionalText<"rest"> rest{this, "where, and for what"};
 };
