@@ -78,6 +78,11 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
     connect(&navigator_, &HitNavigator::changed, this, &TraceTables::noticeHits);
 }
 
+// What has the keyboard loses it while its children are destroyed, when nothing else is left.
+TraceTables::~TraceTables() {
+    disconnect(qApp, nullptr, this, nullptr);
+}
+
 void TraceTables::addTabs() {
     for (const Report* report : reportsOfTabs()) {
         auto* tab = new PanelTab<ReportPanel>([this, report] { return makeReport(*report); },

@@ -39,6 +39,7 @@ class TraceTables : public QTabWidget {
   public:
     /// `hits` outlives this.
     TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent = nullptr);
+    ~TraceTables() override;
 
     void setTrace(TracePtr trace);
     /// Shows what the trace says of its health by now.

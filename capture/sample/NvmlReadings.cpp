@@ -67,6 +67,16 @@ int NvmlReadings::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device
     return nvmlSuccess;
 }
 
+void NvmlReadings::tellUnknown(Value value, SampleLog& log) {
+    batch_.clear();
+    for (const Reading& reading : readings_) {
+        if (reading.value != value) continue;
+        batch_.addUnknown(reading.counter);
+        if (reading.second != 0) batch_.addUnknown(reading.second);
+    }
+    log.write(sampleTimeNs(), batch_);
+}
+
 int NvmlReadings::read(const NvmlFunctions& nvml, NvmlFunctions::Device device,
                        const Reading& reading, SampleBatch& batch) {
     const auto call = [&](auto function, auto... arguments) {

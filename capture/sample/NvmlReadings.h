@@ -23,6 +23,7 @@ class NvmlReadings {
         MemoryClock,
         ThrottleReasons,
     };
+    static constexpr size_t valueCount = static_cast<size_t>(Value::ThrottleReasons) + 1;
 
     /// Finds what the GPU has and announces it; what it has not goes into `absent`.
     void begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
@@ -30,6 +31,9 @@ class NvmlReadings {
     /// Reads a value, if the GPU has it. NVML's answer; nothing is written if the GPU is lost.
     int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Value value,
                SampleLog& log);
+
+    /// Says that a value is unknown from now on.
+    void tellUnknown(Value value, SampleLog& log);
 
   private:
     struct Reading {

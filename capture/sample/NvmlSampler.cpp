@@ -30,25 +30,26 @@ struct Query {
     const char* name;
     int64_t periodNs;  ///< At the usual rate, if it is cheap enough.
     double weight;
-    int64_t slowestNs;  ///< However dear it is.
 };
 /// What is asked: the values of `NvmlReadings` in their order, then the others. The driver itself
 /// averages utilization over more than 100 ms; processes come and go slowly, and clocks of memory
-/// hardly ever change. A value stands until the next one, so that one that moves by much must not
-/// grow old.
-constexpr int64_t second = 1'000'000'000, soon = 5 * second, someTime = 30 * second;
+/// hardly ever change.
 constexpr Query queries[] = {
-    {"utilization", 200'000'000, 2, soon},
-    {"memory", 100'000'000, 1, soon},
-    {"power", 100'000'000, 1, soon},
-    {"temperature", 500'000'000, 1, someTime},
-    {"SM clock", 500'000'000, 1, soon},
-    {"memory clock", second, 0.25, someTime},
-    {"throttle reasons", 100'000'000, 1, soon},
-    {"energy", second, 1, someTime},
-    {"NVLink sums", 100'000'000, 2, someTime},
-    {"processes", second, 0.5, someTime},
+    {"utilization", 200'000'000, 2},
+    {"memory", 100'000'000, 1},
+    {"power", 100'000'000, 1},
+    {"temperature", 500'000'000, 1},
+    {"SM clock", 500'000'000, 1},
+    {"memory clock", 1'000'000'000, 0.25},
+    {"throttle reasons", 100'000'000, 1},
+    {"energy", 1'000'000'000, 1},
+    {"NVLink sums", 100'000'000, 2},
+    {"processes", 1'000'000'000, 0.5},
 };
+/// A value stands until the next one. One that is older than this, and was wanted sooner, is no
+/// longer told: a GPU whose memory was read before the program used it would stay empty. Longer
+/// than a guess of `Pace` is believed.
+constexpr int64_t oldestNs = 6'000'000'000;
 constexpr size_t energyQuery = 7, linkSumsQuery = 8, processesQuery = 9;
 constexpr size_t queryCount = std::size(queries);
 static_assert(queryCount == processesQuery + 1);
@@ -73,7 +74,7 @@ bool NvmlSampler::begin() {
         pace_.add(query.name,
                   periodNs_ < usualPeriodNs ? query.periodNs * periodNs_ / usualPeriodNs
                                             : std::max(periodNs_, query.periodNs),
-                  query.weight, query.slowestNs);
+                  query.weight);
     for (unsigned index = 0; index < std::min(count, maximumGpus); ++index) {
         Gpu gpu;
         gpu.index = static_cast<int>(index);
@@ -148,11 +149,25 @@ bool NvmlSampler::sample() {
         ask(query);
         break;
     }
+    tellWhatIsOld(nowNs);
     sayHowOften(nowNs);
     return std::any_of(gpus_.begin(), gpus_.end(), [](const Gpu& gpu) { return !gpu.isLost; });
 }
 
+void NvmlSampler::tellWhatIsOld(int64_t nowNs) {
+    for (size_t query = 0; query < readNs_.size(); ++query) {
+        const int64_t wantedNs = std::max(periodNs_, queries[query].periodNs);
+        if (readNs_[query] == 0 || nowNs - readNs_[query] < std::max(oldestNs, 2 * wantedNs))
+            continue;
+        readNs_[query] = 0;
+        for (Gpu& gpu : gpus_)
+            if (!gpu.isLost)
+                gpu.readings.tellUnknown(static_cast<NvmlReadings::Value>(query), log_);
+    }
+}
+
 void NvmlSampler::ask(size_t query) {
+    if (query < readNs_.size()) readNs_[query] = log::monotonicNs();
     pace_.begin();
     for (Gpu& gpu : gpus_)
         if (!gpu.isLost) ask(gpu, query);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -53,6 +54,7 @@ class NvmlSampler : public Sampler {
     void describe(Gpu& gpu);
     void sayWhatIsAbsent() const;
     void ask(size_t query);
+    void tellWhatIsOld(int64_t nowNs);
     void ask(Gpu& gpu, size_t query);
     void sampleGroup(NvmlFields::Group group, const std::function<bool()>& isWantedElsewhere = {});
     int sampleProcesses(Gpu& gpu);
@@ -68,6 +70,8 @@ class NvmlSampler : public Sampler {
     std::map<std::string, std::vector<int>> absent_;  ///< By what is not told, whose.
     std::vector<int> splitGpus_;                      ///< By MIG.
     std::vector<NvmlProcess> processes_;
+    /// When each of `NvmlReadings` was read last, CLOCK_MONOTONIC; 0: not, or it is unknown by now.
+    std::array<int64_t, NvmlReadings::valueCount> readNs_{};
     int64_t energyReadNs_ = 0, linksReadNs_ = 0;  ///< At moments, CLOCK_MONOTONIC.
     int64_t saidNs_ = 0;                          ///< When `sayHowOften` last did.
     std::string said_;

@@ -146,7 +146,8 @@ std::string Pace::describe() const {
         if (each.periodNs < 1'000'000'000)
             text += fmt::format("{} ms", each.periodNs / 1'000'000);
         else
-            text += fmt::format("{:.3g} s", static_cast<double>(each.periodNs) / 1e9);
+            text += fmt::format("{:.{}f} s", static_cast<double>(each.periodNs) / 1e9,
+                                each.periodNs < 10'000'000'000 ? 1 : 0);
     }
     return text;
 }

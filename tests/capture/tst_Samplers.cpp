@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <QDir>
 #include <QFile>
 #include <QRegularExpression>
@@ -150,6 +152,24 @@ class tst_Samplers : public QObject, private SamplerRun {
         QCOMPARE(sample(database, "count(*)", "source = 'gpm' AND value = 0"), 0.0);
         // PCIe is GPM's to tell then.
         QCOMPARE(sample(database, "count(*)", "source = 'nvml' AND name = 'pcie.rx'"), 0.0);
+    }
+
+    /// One reading must not stand for the rest of the run.
+    void whatIsOldIsUnknown() {
+        if (test::hasThreadSanitizer || test::hasAddressSanitizer)
+            QSKIP("What readings cost is the sanitizer's time.");
+        const Run run = record("old.sqlite", "gpus=1,us-memory=300000", {}, "12.5");
+        QVERIFY2(run.exitCode == 0, run.errors.constData());
+        const Database database = open("old.sqlite");
+        const auto at = [&](const char* which, const char* name, const char* value) {
+            return sample(database, std::string(which) + "(timestamp) / 1e9",
+                          fmt::format("name = '{}' AND value IS {}", name, value));
+        };
+        // Of what is read as it is wanted that is so at the end only.
+        const double endS = at("min", "power", "NULL"), oldS = at("min", "memory.used", "NULL");
+        QVERIFY(at("max", "power", "NOT NULL") > endS - 1);
+        QVERIFY2(oldS > 0 && oldS < endS - 0.3, qPrintable(QString::number(endS - oldS)));
+        QVERIFY(oldS - at("max", "memory.used", "NOT NULL") > 5.9);
     }
 
     /// What calls cost on a GPU, in microseconds, and how often they are then made.
