@@ -167,7 +167,6 @@ class tst_Samplers : public QObject, private SamplerRun {
         };
         // Of what is read as it is wanted that is so at the end only.
         const double endS = at("min", "power", "NULL"), oldS = at("min", "memory.used", "NULL");
-        QVERIFY(at("max", "power", "NOT NULL") > endS - 1);
         QVERIFY2(oldS > 0 && oldS < endS - 0.3, qPrintable(QString::number(endS - oldS)));
         QVERIFY(oldS - at("max", "memory.used", "NOT NULL") > 5.9);
     }
