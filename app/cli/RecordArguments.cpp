@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/RecordArguments.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
 #include "app/help/takes.h"
 #include "model/format/parseDuration.h"
 #include "model/format/parseStepRange.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope::cli {
 
 namespace {
+
+/// "500MB" as bytes. The library's own words for a number that is too large name its factors.
+CLI::Validator sizeInBytes() {
+    return CLI::Validator(
+        [](std::string& text) {
+            std::string bytes = text;
+            if (!CLI::AsSizeValue(false)(bytes).empty())
+                return fmt::format("\"{}\" is no size: write bytes, or a size such as 500MB or 4GB",
+                                   printable(text));
+            text = std::move(bytes);
+            return std::string();
+        },
+        "");
+}
 
 constexpr int64_t nsPerMs = 1'000'000;
 /// A year: a longer time is a mistake.
@@ -161,14 +178,14 @@ void RecordArguments::addWhat(CLI::App& command) {
                         "End recording when the disk has no more than that left, such as 10GB; "
                         "0: never (default: a twentieth of it, 1GB at most)")
             ->type_name("SIZE")
-            ->transform(CLI::AsSizeValue(false).description(""))
+            ->transform(sizeInBytes())
             ->check(CLI::Validator(
                 [](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, "")));
     inGroup(command
                 .add_option("--max-size", maximumBytes_,
                             "The most that the log of one process may hold, such as 500MB or 4GB")
                 ->type_name("SIZE")
-                ->transform(CLI::AsSizeValue(false).description(""))
+                ->transform(sizeInBytes())
                 ->check(CLI::Validator(
                     [](const std::string& bytes) { return sizeProblem(std::stoull(bytes)); }, "")));
 }

@@ -19,7 +19,7 @@ class ForeignMemory final : public agent::python::Memory {
     /// Which pages a look used, so that the next one like it gets them all by one call.
     class Trail {
         friend class ForeignMemory;
-        static constexpr size_t most = 8;
+        static constexpr size_t most = 10;
         std::array<uint64_t, most> pages_{};
         size_t count_ = 0;
     };
@@ -40,7 +40,7 @@ class ForeignMemory final : public agent::python::Memory {
   private:
     /// That of the smallest page: a block is there as a whole or not at all.
     static constexpr uint64_t blockBytes = 4'096;
-    static constexpr size_t blockCount = 16;
+    static constexpr size_t blockCount = 20;
     struct Block {
         uint64_t number = 0;
         uint32_t look = 0;    ///< In which it was read; 0: not yet.

@@ -56,9 +56,10 @@ void SkipTally::note(std::vector<HealthNote>& health) const {
         if (tally.values > 0)
             health.push_back(counted(
                 Severity::Warning, HealthCode::ValuesIgnored,
-                fmt::format("{} values in {} were ignored: they are of the wrong kind or out of "
-                            "range.",
-                            formatCount(tally.values), where),
+                fmt::format("{} in {} {} of the wrong kind or out of range.",
+                            tally.values == 1 ? "1 value" : formatCount(tally.values) + " values",
+                            where,
+                            tally.values == 1 ? "was ignored: it is" : "were ignored: they are"),
                 tally.values));
     }
 }

@@ -33,9 +33,11 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
     if (count == 0) return;
     trace.health.push_back(
         {Severity::Warning, HealthCode::EventsNotDrawn,
-         fmt::format("{} events on \"{}\" overlap more than {} others and are not drawn; they are "
-                     "counted in all summaries.",
-                     count, trace.tracks[track].title, LanePacker::maximumLanes)});
+         fmt::format("{} on \"{}\" {} not drawn, as more than {} others overlap there; summaries "
+                     "count {}.",
+                     count == 1 ? "1 event" : fmt::format("{} events", count),
+                     trace.tracks[track].title, count == 1 ? "is" : "are", LanePacker::maximumLanes,
+                     count == 1 ? "it" : "them")});
 }
 
 void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
