@@ -38,6 +38,16 @@ TracePtr rankWithWorkers(int rank, std::string_view boot) {
     return sim.finish("rank" + std::to_string(rank) + ".sqlite");
 }
 
+/// What the samplers of the merged traces are called; nothing if they cannot be merged.
+std::vector<std::string> samplersOf(const std::vector<TracePtr>& parts) {
+    std::vector<std::string> names;
+    auto builder = mergeTraces(parts, {}, {});
+    if (!builder) return names;
+    const TracePtr merged = builder->take();
+    for (const SamplerFacts& each : merged->facts.samplers) names.push_back(each.host);
+    return names;
+}
+
 }  // namespace
 
 /// Which hosts, processes and GPUs of several traces are the same.
@@ -82,23 +92,14 @@ class tst_placeParts : public QObject {
     void samplersOfOneNameAreNumbered() {
         const std::vector<TracePtr> same{rankWithWorkers(0, "a"), rankWithWorkers(0, "b"),
                                          rankWithWorkers(0, "c")};
-        auto builder = mergeTraces(same, {}, {});
-        QVERIFY(builder.has_value());
-        std::vector<std::string> names;
-        const TracePtr merged = builder->take();
-        for (const SamplerFacts& each : merged->facts.samplers) names.push_back(each.host);
-        QCOMPARE(names, (std::vector<std::string>{"", "box, rank 0", "box, rank 0 (2)"}));
+        QCOMPARE(samplersOf(same),
+                 (std::vector<std::string>{"", "box, rank 0", "box, rank 0 (2)"}));
     }
 
     void samplersOfOneHostAreToldByRank() {
         const std::vector<TracePtr> ranks{rankWithWorkers(0, "a"), rankWithWorkers(1, "a"),
                                           rankWithWorkers(2, "a")};
-        auto builder = mergeTraces(ranks, {}, {});
-        QVERIFY(builder.has_value());
-        std::vector<std::string> names;
-        const TracePtr merged = builder->take();
-        for (const SamplerFacts& each : merged->facts.samplers) names.push_back(each.host);
-        QCOMPARE(names, (std::vector<std::string>{"", "box, rank 1", "box, rank 2"}));
+        QCOMPARE(samplersOf(ranks), (std::vector<std::string>{"", "box, rank 1", "box, rank 2"}));
     }
 };
 
