@@ -3,7 +3,7 @@
 """Trainings and inferences on one GPU with one known fault each, and such without: what faults-gpu records.
 
 usage: faulty.py NAME [--device cuda|cpu] [--seconds S] | --list [KIND], KIND being one of
-       faults, held-back, clean, blind, blind-clean, second, second-clean
+       faults, held-back, clean, blind, blind-clean, second, second-clean, third, third-clean
 
 Prints a line of JSON: what is wrong (null if nothing), where, and what it costs a step in milliseconds by the program's
 own clock (`costMs`), with the step's time with and without it (`stepMs`, `withoutMs`). The steps without it come first.
@@ -27,7 +27,8 @@ def main():
 
     for module in ("inputs", "kernels", "memory", "host", "ranks", "held", "clean", "blind_data", "blind_host",
                    "blind_gpu", "blind_clean", "blind_clean_more", "second_data", "second_host", "second_gpu",
-                   "second_clean", "second_clean_more"):
+                   "second_clean", "second_clean_more", "third_data", "third_host", "third_gpu", "third_clean",
+                   "third_clean_more"):
         importlib.import_module("faults." + module)
     if options.list:
         kinds = {name: common.kind(each) for name, each in common.PROGRAMS.items()}

@@ -18,7 +18,7 @@ TABLES = {"CUPTI_ACTIVITY_KIND_KERNEL": WORK, "CUPTI_ACTIVITY_KIND_MEMCPY": WORK
           "CUPTI_ACTIVITY_KIND_RUNTIME": "start, \"end\", globalTid, correlationId, nameId, callchainId",
           "NVTX_EVENTS": "start, \"end\", text, textId, globalTid",
           "LANESCOPE_STACKS": "id, parentId, functionId, fileId, line", "LANESCOPE_PROPERTIES": "name, value",
-          "LANESCOPE_THREAD_STATES": "start, \"end\", globalTid, state, callchainId",
+          "LANESCOPE_THREAD_STATES": "start, \"end\", globalTid, state, callchainId, cpuNs, delayNs",
           "CUDA_GRAPH_NODE_EVENTS": "start, graphNodeId, originalGraphNodeId",
           "LANESCOPE_GRAPH_NODE_STACKS": "nodeRow, callchainId"}
 
@@ -139,6 +139,31 @@ def idle(trace):
 
     return {"line": share("line"), "lineMs": sums["line"] / 1e6, "state": share("state"), "stateMs": sums["state"] / 1e6,
             "gaps": counts["gaps"], "longGaps": counts["long"], "mainThreadStates": len(states)}
+
+
+# What schedule.py and spinners.py call what they do.
+SCHEDULED = {"spin", "nap", "wait_for_lock", "wait_for_input", "spin_here"}
+
+
+def scheduled(trace):
+    """{state: per cent} of the main thread of such a program, from the first to the last that was seen of its turns."""
+    database = opened(trace)
+    frames = Frames(database)
+    rows = database.execute("SELECT start, \"end\", state, callchainId, cpuNs, delayNs, globalTid FROM LANESCOPE_THREAD_STATES"
+                            " ORDER BY start").fetchall()
+    turns = [row for row in rows if any(frame[1] in SCHEDULED for frame in frames.stack(row[3])[:1])]
+    if not turns:
+        return {}
+    main = min(row[6] for row in turns)
+    begin, end = (edge(row[place] for row in turns if row[6] == main) for edge, place in ((min, 0), (max, 1)))
+    times = collections.Counter()
+    for start, stop, state, _stack, cpu, delay, thread in rows:
+        if thread == main and start >= begin and stop <= end:
+            times[1] += cpu
+            times[2] += delay
+            times[0 if state == 1 else state] += stop - start - cpu - delay
+    whole = sum(times.values()) - times[0]
+    return {state: 100 * times[state] / whole for state in times if state}
 
 
 def is_others(file):

@@ -10,7 +10,7 @@ PROGRAM: gpt (many small kernels), ddp (the same under DistributedDataParallel, 
 (ResNet-152, the GPU is the limit), loader (the data is), compiled (torch.compile with CUDA graphs). --switch makes blocks
 of 20 steps with and without what it names by turns, in pairs whose order is drawn: Python stacks of calls, by the agent's
 `lanescopeStacks`; looks at threads, by SIGSTOP and SIGCONT to the parent, which is watch_threads. FILE gets JSON: times of
-steps, or of pairs of blocks, in milliseconds. --device cpu is for trying the program where there is no GPU.
+steps, or of pairs of blocks (means and medians), in milliseconds. --device cpu is for trying the program where there is no GPU.
 """
 
 import argparse
@@ -139,21 +139,21 @@ def switch_of(name):
 
 
 def pairs_of_blocks(training, switch, blocks, seconds):
-    """[[ms a step with it, ms without], ...]; the order within each pair is drawn."""
-    drawn, pairs, end = random.Random(1), [], time.monotonic() + seconds
+    """[[ms a step with it, ms without], ...], of blocks' means and of their medians, which what the machine does to single
+    steps does not move; the order within each pair is drawn."""
+    drawn, means, medians, end = random.Random(1), [], [], time.monotonic() + seconds
     for _ in range(blocks // 2):
-        pair = [0.0, 0.0]
+        mean, median = [0.0, 0.0], [0.0, 0.0]
         for is_on in drawn.sample([1, 0], 2):
             switch(is_on)
-            begin = time.perf_counter()
-            for number in range(BLOCK):
-                training.step(number)
-            pair[1 - is_on] = (time.perf_counter() - begin) * 1e3 / BLOCK
-        pairs.append(pair)
+            times = training.milliseconds(BLOCK, 1e9)
+            mean[1 - is_on], median[1 - is_on] = statistics.mean(times), statistics.median(times)
+        means.append(mean)
+        medians.append(median)
         if time.monotonic() > end:
             break
     switch(1)
-    return pairs
+    return {"pairs": means, "pairsOfMedians": medians}
 
 
 def profiled(training, steps, with_stack, export):
@@ -240,7 +240,7 @@ def main():
         for number in range(options.warm_up):
             training.step(-1 - number)
         if options.switch:
-            said = {"pairs": pairs_of_blocks(training, switch_of(options.switch), options.blocks, options.seconds)}
+            said = pairs_of_blocks(training, switch_of(options.switch), options.blocks, options.seconds)
         elif options.profile:
             said = {"steps": profiled(training, options.steps, options.profile == "stacks", options.export)}
         else:

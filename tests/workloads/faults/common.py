@@ -8,15 +8,18 @@ import os
 import time
 
 PROGRAMS = {}
+# The sets of blind programs, each by another author than the rules'.
+SETS = ("blind", "second", "third")
 
 
-def program(name, fault, where, held_back=False, blind=False, second=False):
+def program(name, fault, where, held_back=False, **sets):
     """Adds a program with one known fault; the function gets a `Run` and returns what `Run.steps` does, or a cost. Those
-    of the second blind set are `second`, not `blind`."""
+    of a blind set say so by its name in SETS: `second=True`."""
 
     def add(function):
-        PROGRAMS[name] = {"function": function, "fault": fault, "where": where, "held_back": held_back, "blind": blind,
-                          "second": second}
+        PROGRAMS[name] = {"function": function, "fault": fault, "where": where, "held_back": held_back,
+                          **{each: sets.pop(each, False) for each in SETS}}
+        assert not sets, f"no blind sets: {sets}"
         return function
 
     return add
@@ -29,10 +32,9 @@ def clean(name):
 
 def kind(entry):
     """What `faulty.py --list` calls programs such as this."""
-    if entry["blind"]:
-        return "blind" if entry["fault"] else "blind-clean"
-    if entry["second"]:
-        return "second" if entry["fault"] else "second-clean"
+    for each in SETS:
+        if entry[each]:
+            return each if entry["fault"] else each + "-clean"
     return "clean" if not entry["fault"] else "held-back" if entry["held_back"] else "faults"
 
 
@@ -163,4 +165,4 @@ def without_recorder():
 
 def report(name, entry, truth):
     print(json.dumps({"name": name, "fault": entry["fault"], "where": entry["where"], "held_back": entry["held_back"],
-                      "blind": entry["blind"], "second": entry["second"], **truth}), flush=True)
+                      **{each: entry[each] for each in SETS}, **truth}), flush=True)
