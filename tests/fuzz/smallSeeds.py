@@ -76,17 +76,26 @@ def summaries():
     return made
 
 
-def indexes():
-    """Bytes over bytes of an index, of a trace, and what `lanescope check` finds out of both."""
-    def edit(place, values):
-        return struct.pack("<I", place)[:3] + bytes([len(values) - 1]) + bytes(values)
+def over(place, values):
+    """Bytes over bytes, as `openIndex` puts edits (targets/openIndex.cpp)."""
+    return struct.pack("<I", place)[:3] + bytes([len(values) - 1]) + bytes(values)
 
-    somewhere = b"".join(edit(5000 * number + 77, bytes([number, 255, 255, 127])) for number in range(1, 8))
-    return {"whole": b"\1" + edit(0, b"L")[:3], "changed": b"\1" + somewhere, "memory-changed": b"\2" + somewhere,
-            "checked": b"\x09", "checked-changed": b"\x09" + somewhere, "checked-sealed": b"\x0b" + somewhere,
-            "checked-none": b"\x08none", "trace-changed": b"\x19" + somewhere,
-            "trace-head": b"\x19" + edit(0, b"odd"), "trace-counter": b"\x19" + edit(24, b"\1\2\3\4"),
-            "trace-page": b"\x19" + edit(4096 * 3, bytes(16)), "trace-root": b"\x19" + edit(100, bytes(16))}
+
+SOMEWHERE = b"".join(over(5000 * number + 77, bytes([number, 255, 255, 127])) for number in range(1, 8))
+
+
+def indexes():
+    """Changes of an index."""
+    return {"whole": b"\1" + over(0, b"L")[:3], "changed": b"\1" + SOMEWHERE, "memory-changed": b"\2" + SOMEWHERE,
+            "sealed": b"\3" + SOMEWHERE, "none": b"\0none"}
+
+
+def checks():
+    """Changes of a trace, or of the index beside it, that `lanescope check` finds out."""
+    return {"checked": b"\1", "checked-changed": b"\1" + SOMEWHERE, "checked-sealed": b"\3" + SOMEWHERE,
+            "checked-none": b"\0none", "trace-changed": b"\x11" + SOMEWHERE, "trace-head": b"\x11" + over(0, b"odd"),
+            "trace-counter": b"\x11" + over(24, b"\1\2\3\4"), "trace-page": b"\x11" + over(4096 * 3, bytes(16)),
+            "trace-root": b"\x11" + over(100, bytes(16))}
 
 
 WORDS = {

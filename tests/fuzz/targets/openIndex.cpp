@@ -108,21 +108,15 @@ void checkEdited(uint8_t kind, bool isTrace, Bytes edits) {
     checked.check(trace, index);
 }
 
-}  // namespace
-
-/// The first byte says what is changed: a file of its own (0), or the index of one of two traces,
-/// as it is then or with every checksum made right again, as one would who means harm. So the
-/// corpus is small, and does not age with the format. With 8 the same changes of the index of a
-/// trace, with 16 added of the trace itself, are looked at as one who checks it does.
-void openIndex(Bytes bytes) {
+/// What is read of the input as `openIndex` takes it; null if nothing is.
+TracePtr openEdited(Bytes bytes) {
     static const Scratch scratch;
     static const std::string training =
         indexOf(simulatedTraining({.steps = 2, .layers = 1, .ncclPlugin = true}), scratch);
     static const std::string memory = indexOf(simulatedMemory(), scratch);
-    if (bytes.empty()) return;
-    const uint8_t how = bytes[0], kind = how % 8;
+    if (bytes.empty()) return nullptr;
+    const uint8_t kind = bytes[0] % 8;
     bytes = bytes.subspan(1);
-    if ((how & 8) != 0) checkEdited(kind, (how & 16) != 0, bytes);
     std::string index;
     if (kind == 0) {
         index = textOf(bytes);
@@ -130,11 +124,28 @@ void openIndex(Bytes bytes) {
         index = kind % 2 == 0 ? memory : training;
         edit(index, kind, bytes);
     }
-    const auto path = scratch.write("index", index);
-    const TracePtr trace = readIndex(path, source, "trace");
-    if (!trace) return;
-    (void)countDamagedBlocks(*trace);
-    usePartOf(*trace, bytes.size());
+    return readIndex(scratch.write("index", index), source, "trace");
+}
+
+}  // namespace
+
+/// The first byte says what is changed: a file of its own (0), or the index of one of two traces,
+/// as it is then or with every checksum made right again, as one would who means harm. So the
+/// corpus is small, and does not age with the format.
+void openIndex(Bytes bytes) {
+    const TracePtr trace = openEdited(bytes);
+    if (trace) (void)countDamagedBlocks(*trace);
+}
+
+void useIndexedTrace(Bytes bytes) {
+    const TracePtr trace = openEdited(bytes);
+    if (trace) usePartOf(*trace, bytes.size() - 1);
+}
+
+/// As one looks at them who checks a trace beside its index: with 16 in the first byte the trace is
+/// changed, otherwise the index, in the way that the first three bits say.
+void checkIndexedTrace(Bytes bytes) {
+    if (!bytes.empty()) checkEdited(bytes[0] % 8, (bytes[0] & 16) != 0, bytes.subspan(1));
 }
 
 }  // namespace lanescope::fuzz

@@ -136,6 +136,26 @@ class Toucher : public log::RecordVisitor {
     }
 };
 
+/// The trace that is made of the logs; no path if none could be.
+std::filesystem::path collect(const Scratch& scratch, Bytes bytes) {
+    scratch.clear();
+    std::filesystem::create_directory(scratch / "run");
+    writeLogs(scratch, bytes);
+    const uint8_t how = bytes.empty() ? 0 : bytes[0] >> 2;
+    auto collector =
+        capture::Collector::begin(scratch / "run", scratch / "out.sqlite", infoOf(how & 1));
+    require(collector.has_value(), "There is no room for a trace.");
+    const auto polled = (*collector)->poll();
+    require(polled.has_value() || !polled.error().sentence.empty(), "It failed without a word.");
+    (*collector)->noteProgramEnd();
+    if ((how & 4) != 0) (*collector)->cut({4242}, 1'000'000'500'000);
+    const int status = (how & 2) != 0 ? 137 : 0;
+    const auto made = (*collector)->finish(capture::MainProcess{4242, status, 0}, false);
+    if (made) return made->trace;
+    require(!made.error().sentence.empty(), "It failed without a word.");
+    return {};
+}
+
 }  // namespace
 
 void readLog(Bytes bytes) {
@@ -158,24 +178,15 @@ void readLog(Bytes bytes) {
 /// whether it still ran.
 void collectLog(Bytes bytes) {
     static const Scratch scratch;
-    scratch.clear();
-    std::filesystem::create_directory(scratch / "run");
-    writeLogs(scratch, bytes);
-    const uint8_t how = bytes.empty() ? 0 : bytes[0] >> 2;
-    auto collector =
-        capture::Collector::begin(scratch / "run", scratch / "out.sqlite", infoOf(how & 1));
-    require(collector.has_value(), "There is no room for a trace.");
-    const auto polled = (*collector)->poll();
-    require(polled.has_value() || !polled.error().sentence.empty(), "It failed without a word.");
-    (*collector)->noteProgramEnd();
-    if ((how & 4) != 0) (*collector)->cut({4242}, 1'000'000'500'000);
-    const int status = (how & 2) != 0 ? 137 : 0;
-    const auto made = (*collector)->finish(capture::MainProcess{4242, status, 0}, false);
-    if (!made) return require(!made.error().sentence.empty(), "It failed without a word.");
-    // What the collector writes is a trace that can be read, which takes longer than all else.
-    if (bytes.size() % 4 != 0) return;
-    const auto trace = loadTrace(made->trace, {}, {.threads = 1});
-    require(trace.has_value(), "What was made of a log cannot be read.");
+    (void)collect(scratch, bytes);
+}
+
+/// What the collector writes is a trace that can be read.
+void loadCollected(Bytes bytes) {
+    static const Scratch scratch;
+    const std::filesystem::path path = collect(scratch, bytes);
+    require(path.empty() || loadTrace(path, {}, {.threads = 1}).has_value(),
+            "What was made of a log cannot be read.");
 }
 
 }  // namespace lanescope::fuzz

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <fstream>
+#include <optional>
 
 #include "model/compare/RunComparison.h"
 #include "model/compare/storedSummary.h"
@@ -96,11 +97,9 @@ void readFile(const std::string& file, bool isAsWritten) {
     require(summary.has_value() || !checked.has_value(), "A summary came of looking twice.");
 }
 
-}  // namespace
-
 /// Edits of the summary that a trace holds, a line each; undone behind each input, which is quicker
 /// than to read the tables' descriptions anew. Those of bytes are of the file as it was recorded.
-void readStoredSummary(Bytes bytes) {
+std::optional<compare::RunSummary> summaryAfter(Bytes bytes) {
     static const std::string whole = summarizedTrace();
     static sqlite3* const connection = databaseFrom(whole).release();
     static const Database database = Database::adopt(connection, "fuzz.sqlite");
@@ -121,12 +120,22 @@ void readStoredSummary(Bytes bytes) {
         }
     }
     if (!file.empty()) readFile(file, file == whole);
-    const auto summary = compare::readRunSummary(database);
+    auto summary = compare::readRunSummary(database);
     require(summary.has_value() || !bytes.empty(), "A summary that was written cannot be read.");
-    // Which draws thousands of samples, each time the same.
-    if (summary && bytes.size() % 4 == 0) (void)compare::compareRuns({*summary}, {*summary});
     require(sqlite3_exec(connection, "ROLLBACK", nullptr, nullptr, nullptr) == SQLITE_OK,
             "The edits cannot be undone.");
+    return summary;
+}
+
+}  // namespace
+
+void readStoredSummary(Bytes bytes) {
+    (void)summaryAfter(bytes);
+}
+
+void compareStoredSummary(Bytes bytes) {
+    const auto summary = summaryAfter(bytes);
+    if (summary) (void)compare::compareRuns({*summary}, {*summary});
 }
 
 }  // namespace lanescope::fuzz

@@ -10,9 +10,10 @@ namespace lanescope::fuzz {
 
 using Bytes = std::span<const uint8_t>;
 
-/// Something that reads what nobody vouches for. `run` gives it any bytes and uses what comes of
-/// them as the programs do; a sanitizer, a signal or `require` says that it went wrong. The same
-/// bytes do the same every time. One thread.
+/// Something that reads what nobody vouches for, or (`use...`) what the programs then do with it.
+/// They are apart, so that each is led by its own edges: what is made of a trace has more of them
+/// than any reader. `run` gives it any bytes; a sanitizer, a signal or `require` says that it went
+/// wrong. The same bytes do the same every time. One thread.
 struct Target {
     const char* name;  ///< Also of its folder in `tests/fuzz/corpus`.
     void (*run)(Bytes);
@@ -31,15 +32,20 @@ void require(bool holds, const char* sentence);
 // Each in a source of its name.
 void readLog(Bytes);
 void collectLog(Bytes);
+void loadCollected(Bytes);
 void loadOwnTrace(Bytes);
 void loadNsightTrace(Bytes);
 void loadNvprofTrace(Bytes);
 void loadRocmTrace(Bytes);
 void loadJsonTrace(Bytes);
 void loadProtobuf(Bytes);
+void useLoadedTrace(Bytes);
 void readStoredSummary(Bytes);
+void compareStoredSummary(Bytes);
 void readFleetReport(Bytes);
 void openIndex(Bytes);
+void useIndexedTrace(Bytes);
+void checkIndexedTrace(Bytes);
 void readNotes(Bytes);
 void readCondition(Bytes);
 void readWords(Bytes);
