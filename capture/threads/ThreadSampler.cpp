@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "capture/log/clocks.h"
-#include "capture/log/namesIn.h"
 #include "capture/machine/fileLimit.h"
 #include "capture/sample/threadCpuTime.h"
+#include "capture/threads/usableGpus.h"
 #include "model/format/factNames.h"
 
 namespace lanescope::capture {
@@ -33,17 +33,6 @@ constexpr double mostSlowness = 10;
 /// What it takes to wake up for a turn, about.
 constexpr int64_t wakeUpNs = 15'000;
 
-/// How many GPUs the driver shows; 1 if none.
-int gpuCount() {
-    int count = 0;
-    for (const std::string& name : log::namesIn("/dev")) {
-        if (name.starts_with("nvidia") && name.size() > 6 &&
-            name.find_first_not_of("0123456789", 6) == std::string::npos)
-            ++count;
-    }
-    return std::max(count, 1);
-}
-
 }  // namespace
 
 ThreadSampler::ThreadSampler(SampleLog& log, double hz, pid_t recorder, bool readsStacks)
@@ -54,7 +43,7 @@ ThreadSampler::ThreadSampler(SampleLog& log, double hz, pid_t recorder, bool rea
 
 bool ThreadSampler::begin() {
     raiseFileLimit();
-    shareOfCore_ = shareOfGpu * gpuCount() *
+    shareOfCore_ = shareOfGpu * usableGpus() *
                    std::max(1.0, static_cast<double>(10 * ms) / static_cast<double>(periodNs_));
     begunNs_ = judgedNs_ = log::monotonicNs();
     judgedCpuNs_ = threadCpuNs();

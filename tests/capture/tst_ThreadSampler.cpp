@@ -23,6 +23,7 @@
 #include "capture/threads/PythonProcess.h"
 #include "capture/threads/StateRuns.h"
 #include "capture/threads/sleepReason.h"
+#include "capture/threads/usableGpus.h"
 #include "model/format/madeFrames.h"
 #include "model/load/loadTrace.h"
 #include "model/trace/ThreadTimes.h"
@@ -141,6 +142,18 @@ class tst_ThreadSampler : public QObject {
     Q_OBJECT
 
   private slots:
+    /// So much of a core as the GPUs allow that the program sees.
+    void countsGpusThatAreListed() {
+        QCOMPARE(usableGpus(8, std::nullopt), 8);
+        QCOMPARE(usableGpus(0, std::nullopt), 1);
+        QCOMPARE(usableGpus(8, "0"), 1);
+        QCOMPARE(usableGpus(8, "1,3,GPU-4f"), 3);
+        QCOMPARE(usableGpus(8, "1,-1,2"), 1);
+        QCOMPARE(usableGpus(8, ""), 1);
+        QCOMPARE(usableGpus(2, "0,1,2,3"), 2);
+        QCOMPARE(usableGpus(8, "0,,1"), 1);
+    }
+
     /// Memory of another process may hold anything, and change while it is read.
     void survivesAnyMemory() {
         const QTemporaryDir folder;
