@@ -53,7 +53,8 @@ ReportTable threadStates(const ReportQuery& query) {
     std::vector<std::pair<uint32_t, ThreadTimes>> threads;
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
         if (!states.isEmpty(thread) && !isOfRecorder(trace.threads[thread]))
-            threads.emplace_back(thread, states.during(thread, query.range.value_or(all)));
+            threads.emplace_back(
+                thread, states.during(thread, query.range.value_or(all)).withUnseenWaits());
     std::erase_if(threads, [](const auto& each) { return each.second.knownNs() == 0; });
     const auto workNs = [](const ThreadTimes& times) {
         return times.of(ThreadState::Running) + times.of(ThreadState::Runnable);
@@ -89,7 +90,7 @@ const Report threadStatesReport{
     .info = {.name = "thread_states",
              .title = "CPU Thread States",
              .description = "What each CPU thread did: ran, had no core, waited for what, and at "
-                            "which line",
+                            "which line; waits between looks are shared out like those seen",
              .isDefault = false},
     .build = threadStates,
     .tab = {"Threads", 7, [](const Trace& trace) { return trace.cpuStates.size() > 0; }}};

@@ -21,6 +21,25 @@ int64_t share(int64_t ns, int64_t pieceNs, int64_t wholeNs) {
 
 }  // namespace
 
+ThreadTimes ThreadTimes::withUnseenWaits() const {
+    ThreadTimes shared = *this;
+    int64_t seenNs = 0;
+    for (size_t state = 0; state < ns.size(); ++state)
+        if (isWaiting(static_cast<ThreadState>(state))) seenNs += ns[state];
+    if (unseenWaitNs == 0 || seenNs < unseenWaitNs) return shared;
+    int64_t leftNs = unseenWaitNs;
+    for (size_t state = 0; state < ns.size(); ++state) {
+        if (!isWaiting(static_cast<ThreadState>(state))) continue;
+        const int64_t moreNs = share(unseenWaitNs, ns[state], seenNs);
+        shared.ns[state] += moreNs;
+        leftNs -= moreNs;
+    }
+    // What rounding leaves stays unknown.
+    shared.ns[static_cast<size_t>(ThreadState::Unknown)] -= unseenWaitNs - leftNs;
+    shared.unseenWaitNs = leftNs;
+    return shared;
+}
+
 StatesOfThreads::StatesOfThreads(const Trace& trace)
     : trace_(trace), rows_(trace.threads.size()), isCounted_(trace.threads.size()) {
     const CpuStateTable& states = trace.cpuStates;
@@ -79,6 +98,7 @@ ThreadTimes StatesOfThreads::during(uint32_t thread, TimeRange range) const {
         add(ThreadState::Runnable, delayNs);
         // Who was seen to run, and neither ran nor wanted to for a part of it, waited unseen.
         add(state == ThreadState::Running ? ThreadState::Unknown : state, restNs);
+        if (state == ThreadState::Running) times.unseenWaitNs += restNs;
         if (const uint32_t stack = states.stack[row]; stack != noIndex) {
             const int64_t ns = atStack[stack] += pieceNs;
             if (ns > longestNs) {

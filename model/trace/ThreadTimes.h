@@ -18,6 +18,13 @@ struct ThreadTimes {
     uint32_t stack = noIndex;   ///< At which it stood longest; a row of `Trace::stacks`.
     uint32_t holder = noIndex;  ///< Which thread it waited for longest, to have the GIL.
     uint32_t holderStack = noIndex;
+    /// Of `Unknown`: it was seen to run, but as the kernel counts neither ran nor wanted to all of
+    /// that time, so it waited between two looks, nobody knows for what.
+    int64_t unseenWaitNs = 0;
+
+    /// The same with those waits shared out like the waits that were seen, if more were seen than
+    /// not. That is right in the mean of many looks, and says nothing of a single stretch.
+    ThreadTimes withUnseenWaits() const;
 
     int64_t of(ThreadState state) const { return ns[static_cast<size_t>(state)]; }
     int64_t knownNs() const {

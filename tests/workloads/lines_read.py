@@ -162,8 +162,10 @@ def scheduled(trace):
             times[1] += cpu
             times[2] += delay
             times[0 if state == 1 else state] += stop - start - cpu - delay
-    whole = sum(times.values()) - times[0]
-    return {state: 100 * times[state] / whole for state in times if state}
+    whole, waits = sum(times.values()), sum(time for state, time in times.items() if state > 2)
+    # What it waited between two looks that saw it run, like what was seen of its waits.
+    return {state: 100 * time * (1 + (times[0] / waits if state > 2 else 0)) / whole
+            for state, time in times.items() if state}
 
 
 def is_others(file):

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest>
+
+#include "model/trace/ThreadTimes.h"
+#include "model/trace/kinds/CpuState.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/runTest.h"
+
+using namespace lanescope;
+
+namespace {
+
+constexpr int64_t ms = 1'000'000;
+
+void add(SimulatedTrace& simulated, uint32_t thread, ThreadState state, TimeRange range,
+         int64_t cpuNs = 0, int64_t delayNs = 0) {
+    kinds::CpuState::Row row;
+    row.startNs = range.startNs;
+    row.endNs = range.endNs;
+    row.thread = thread;
+    row.state = state;
+    row.cpuNs = cpuNs;
+    row.delayNs = delayNs;
+    simulated.add<kinds::CpuState>(row);
+}
+
+}  // namespace
+
+/// What a thread waited for between two looks that saw it run.
+class tst_unseenWaits : public QObject {
+    Q_OBJECT
+
+  private slots:
+    /// Looks 10 ms apart see a thread run that waits for the GIL in between for as long as it runs.
+    void waitsBetweenLooksAreLikeThoseSeen() {
+        SimulatedTrace simulated;
+        const uint32_t thread = simulated.addThread(0, 4242, "main");
+        add(simulated, thread, ThreadState::Running, {0 * ms, 40 * ms}, 30 * ms, 2 * ms);
+        add(simulated, thread, ThreadState::Gil, {40 * ms, 70 * ms}, 0 * ms, 0 * ms);
+        add(simulated, thread, ThreadState::Poll, {70 * ms, 80 * ms}, 0 * ms, 0 * ms);
+        const TracePtr trace = simulated.finish();
+        const TimeRange all{0, 80 * ms};
+        const ThreadTimes times = StatesOfThreads(*trace).during(thread, all);
+        QCOMPARE(times.of(ThreadState::Unknown), 8 * ms);
+        QCOMPARE(times.unseenWaitNs, 8 * ms);
+        const ThreadTimes shared = times.withUnseenWaits();
+        QCOMPARE(shared.of(ThreadState::Gil), 36 * ms);
+        QCOMPARE(shared.of(ThreadState::Poll), 12 * ms);
+        QCOMPARE(shared.of(ThreadState::Unknown), int64_t{0});
+        QCOMPARE(shared.of(ThreadState::Running), 30 * ms);
+        QCOMPARE(shared.knownNs(), times.knownNs());
+    }
+    void fewWaitsTellNothingOfManyUnseenOnes() {
+        SimulatedTrace simulated;
+        const uint32_t thread = simulated.addThread(0, 4242, "main");
+        add(simulated, thread, ThreadState::Running, {0 * ms, 40 * ms}, 20 * ms, 0 * ms);
+        add(simulated, thread, ThreadState::Gil, {40 * ms, 50 * ms}, 0 * ms, 0 * ms);
+        const TracePtr trace = simulated.finish();
+        const ThreadTimes times =
+            StatesOfThreads(*trace).during(thread, {0, 50 * ms}).withUnseenWaits();
+        QCOMPARE(times.of(ThreadState::Unknown), 20 * ms);
+        QCOMPARE(times.of(ThreadState::Gil), 10 * ms);
+    }
+};
+
+LANESCOPE_TEST(tst_unseenWaits, NoApplication)
+#include "tst_unseenWaits.moc"
