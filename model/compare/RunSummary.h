@@ -71,6 +71,10 @@ struct Contributor {
     /// Of the rest, how much it was seen to run outside of calls for long at a time
     /// (`leastWorkNs`): it computes something there, and is not on its way from launch to launch.
     int64_t workedNs = 0;
+    /// Of work: "launched at train.py:212 in GPT.forward", the line of Python at which more than
+    /// half of it was launched; "called from" it by a thread that has none, "captured at" it in a
+    /// CUDA graph. Empty if there is no such line.
+    std::string launched;
     bool operator==(const Contributor&) const = default;
 };
 

@@ -236,6 +236,7 @@ bool readContributors(const Database& database, RunSummary& summary) {
         each.order = rows.number(t.firstPlace);
         each.waitedNs = rows.number(t.waitedNs);
         each.workedNs = rows.number(t.workedNs);
+        each.launched = rows.text(t.launched);
         worker->contributors.push_back(std::move(each));
     }
     return rows.isGood();

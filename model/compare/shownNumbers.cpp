@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/values/formatValue.h"
+#include "model/values/knownKernelName.h"
 
 namespace lanescope::compare {
 
@@ -73,6 +74,9 @@ std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
     if (kept.starts_with("void ")) kept.remove_prefix(5);
     std::string text = printable(kept);
     if (displayWidth(text) <= longestName) return text;
+    // Cut short, templates of one library are all the same.
+    if (std::string known = isOfIdleTime ? std::string() : knownKernelName(name); !known.empty())
+        return printable(known);
     size_t end = 0;
     for (size_t width = 0; width < longestName - 1 && end < text.size(); ++width) {
         ++end;

@@ -26,6 +26,8 @@ constexpr double smallestMode = 0.15;
 constexpr size_t fewestInMode = 5;
 constexpr double smallestGap = 0.4;  ///< Of the distance of the modes.
 constexpr size_t driftParts = 6;
+/// What growing leaves unexplained of what another pattern does, if it is the right one.
+constexpr double mostOfOthers = 0.6;
 constexpr size_t fewestInDriftPart = 4;
 
 using Times = std::vector<int64_t>;
@@ -228,6 +230,18 @@ std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
     return pattern;
 }
 
+/// How far the steps are from the median of those about them: what growing does not explain.
+double driftUnexplainedNs(std::span<const int64_t> wallNs) {
+    double sumNs = 0;
+    for (size_t part = 0; part < driftParts; ++part) {
+        const size_t begin = wallNs.size() * part / driftParts;
+        const auto steps = wallNs.subspan(begin, wallNs.size() * (part + 1) / driftParts - begin);
+        const double middle = medianOf(steps);
+        for (const int64_t ns : steps) sumNs += std::abs(static_cast<double>(ns) - middle);
+    }
+    return sumNs;
+}
+
 /// Finds the part that differs most between the affected steps and the others.
 void blamePart(std::span<const StepSummary> steps, StepPattern& pattern) {
     std::vector<bool> isAffected(steps.size());
@@ -261,7 +275,12 @@ std::optional<StepPattern> patternOf(std::span<const StepSummary> steps, size_t 
     for (const StepSummary& step : steps) wallNs.push_back(step.wallNs);
     std::optional<StepPattern> pattern = periodOf(wallNs, series);
     if (!pattern) pattern = modesOf(wallNs);
-    if (!pattern) pattern = driftOf(wallNs);
+    // Of steps that grow all the time the later ones are a mode of longer ones, too, and the last
+    // of every few is the longest.
+    if (auto drift = driftOf(wallNs);
+        drift &&
+        (!pattern || driftUnexplainedNs(wallNs) < mostOfOthers * unexplainedNs(wallNs, *pattern)))
+        pattern = std::move(drift);
     if (!pattern) return std::nullopt;
     pattern->firstNumber = steps[pattern->affected.front()].number;
     blamePart(steps, *pattern);

@@ -16,7 +16,7 @@ namespace lanescope::compare {
 /// Version of all that is stored in a trace when it is closed: of the tables `LANESCOPE_STORED*`
 /// (`tables/Stored.h`) and of the rules that their figures follow. Raised whenever the same events
 /// would give other figures, as with a new part of a step, which takes its time from others.
-inline constexpr int storedVersion = 22;
+inline constexpr int storedVersion = 23;
 
 /// Stores the summary of a run in the trace it was made from, in one transaction, so that a
 /// comparison needs no events. Replaces what was stored before, also by earlier versions. The

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "model/compare/WorkerTimeline.h"
 #include "model/compare/coreWaits.h"
@@ -11,6 +12,7 @@
 #include "model/compare/loaderTimes.h"
 #include "model/compare/ranAndWaited.h"
 #include "model/compare/restBetween.h"
+#include "model/compare/workPlaces.h"
 #include "model/compare/workerConditions.h"
 #include "model/values/Statistics.h"
 #include "model/values/significance.h"
@@ -33,12 +35,14 @@ void countWork(const RunContext& run, const LargeVector<GpuWork>& all, const Wor
                std::vector<Contributor>& contributors) {
     std::vector<bool> isPlaced(contributors.size());
     std::vector<int64_t> seen(steps.steps.size());
+    WorkPlaces places(run.trace);
     for (const GpuWork& work : all) {
         const uint32_t step = steps.stepOf(work.startNs, run.launchedNs(work));
         if (step == noIndex) continue;
         const int64_t place = seen[step]++;
         Contributor& contributor = contributors[work.contributor];
         ++contributor.count;
+        places.add(work);
         contributor.totalNs = saturatingSum(contributor.totalNs, work.endNs - work.movingFromNs);
         contributor.bytes = saturatingSum(contributor.bytes, work.bytes);
         contributor.busBytes = saturatingSum(contributor.busBytes, work.busBytes);
@@ -47,6 +51,9 @@ void countWork(const RunContext& run, const LargeVector<GpuWork>& all, const Wor
         if (work.movingFromNs > work.startNs)
             countWait(work, contributor.order, contributors[work.waiting]);
     }
+    std::vector<std::string> launched = places.texts(contributors.size());
+    for (size_t index = 0; index < contributors.size(); ++index)
+        contributors[index].launched = std::move(launched[index]);
 }
 
 bool isHeavier(const Contributor& a, const Contributor& b) {

@@ -138,12 +138,12 @@ void writeContributors(const Database& database, const RunSummary& summary, Firs
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
         for (const Contributor& each : worker.contributors)
-            rows.insert(t.worker = index, t.part = identifier(each.part),
-                        t.kind = identifier(each.kind), t.trait = identifier(each.trait),
-                        t.name = each.name, t.path = each.path, t.count = each.count,
-                        t.exposedNs = each.exposedNs, t.totalNs = each.totalNs,
-                        t.bytes = each.bytes, t.busBytes = each.busBytes, t.firstPlace = each.order,
-                        t.waitedNs = each.waitedNs, t.workedNs = each.workedNs);
+            rows.insert(
+                t.worker = index, t.part = identifier(each.part), t.kind = identifier(each.kind),
+                t.trait = identifier(each.trait), t.name = each.name, t.path = each.path,
+                t.count = each.count, t.exposedNs = each.exposedNs, t.totalNs = each.totalNs,
+                t.bytes = each.bytes, t.busBytes = each.busBytes, t.firstPlace = each.order,
+                t.waitedNs = each.waitedNs, t.workedNs = each.workedNs, t.launched = each.launched);
         ++index;
     }
 }

@@ -27,6 +27,7 @@ struct Finding {
     /// if not known.
     std::string contributor;
     std::string path;
+    std::string launched;     ///< At which line, if it is work (`compare::Contributor::launched`).
     double countPerStep = 0;  ///< Of the contributor; 0 if that says nothing.
     /// When to look, on the clock of the trace: the longest step if that tells anything.
     std::optional<int64_t> atNs;

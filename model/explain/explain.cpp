@@ -9,6 +9,7 @@
 #include "model/explain/hostTime.h"
 #include "model/explain/idleCalls.h"
 #include "model/explain/inputDataSentence.h"
+#include "model/explain/kernelKinds.h"
 #include "model/explain/longKernel.h"
 #include "model/explain/recorderShare.h"
 #include "model/explain/sayExplanation.h"
@@ -88,8 +89,7 @@ class Explainer {
             findPart(Rule::ExposedCommunication, StepPart::ExposedCommunication,
                      leastCommunicationShare);
         findThrottling();
-        if (const Contributor* kernel = longKernel(summary(), critical_->meanNs))
-            add(Rule::LongKernel, perStep(kernel->exposedNs), leastShare, kernel);
+        findCostlyKernels();
         // What lies between requests is not the program's to change.
         if (run_.kind != StepKind::Request) findPauses();
         findOtherIdle();
@@ -121,6 +121,7 @@ class Explainer {
     void name(Finding& finding, const Contributor& main) const {
         finding.contributor = main.name;
         finding.path = main.path;
+        finding.launched = main.launched;
         finding.countPerStep = static_cast<double>(main.count) / stepCount();
     }
 
@@ -245,9 +246,21 @@ class Explainer {
 
     void findCopies() {
         const auto isOtherCopy = [](const Contributor& each) {
-            return each.kind == ContributorKind::Copy && !isPageable(each);
+            return each.kind == ContributorKind::Copy && !isPageable(each) && !movesWithinGpu(each);
         };
         add(Rule::ExposedCopies, exposedNs(isOtherCopy), leastShare, greatest(isOtherCopy));
+        add(Rule::DataMovement, exposedNs(movesWithinGpu), leastMovementShare,
+            greatest(movesWithinGpu));
+    }
+
+    /// A long kernel that multiplies in double precision is told as that.
+    void findCostlyKernels() {
+        const bool isDoubleTold =
+            hasOtherProducts(summary()) && add(Rule::DoublePrecision, exposedNs(isDoubleProduct),
+                                               leastDoubleShare, greatest(isDoubleProduct));
+        const Contributor* kernel = longKernel(summary(), critical_->meanNs);
+        if (kernel != nullptr && !(isDoubleTold && isDoubleProduct(*kernel)))
+            add(Rule::LongKernel, perStep(kernel->exposedNs), leastShare, kernel);
     }
 
     bool findUnusedNvlink() {
@@ -316,6 +329,7 @@ class Explainer {
         if (const Contributor* main = greatestOf(worker, isIts)) {
             finding->contributor = main->name;
             finding->path = main->path;
+            finding->launched = main->launched;
         }
         finding->pattern = std::move(worst);
     }
@@ -453,6 +467,8 @@ class Explainer {
             case Rule::IdleBetweenSteps:
             case Rule::GpuIdle:
             case Rule::LongKernel:
+            case Rule::DataMovement:
+            case Rule::DoublePrecision:
                 break;
         }
         return false;

@@ -2,6 +2,7 @@
 #include "model/explain/findingOrder.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "model/explain/launchedWork.h"
 
@@ -34,13 +35,31 @@ void putPeriodFirst(Findings& findings) {
     std::rotate(first, period, period + 1);
 }
 
+/// Which part of the step all of a finding is of; nothing if it is not of one alone.
+std::optional<StepPart> partOf(Rule rule) {
+    switch (rule) {
+        case Rule::HostWaits:
+        case Rule::HostWork:
+        case Rule::LaunchBound:
+            return StepPart::LaunchBound;
+        case Rule::InputData:
+            return StepPart::DataLoading;
+        case Rule::HostSynchronization:
+            return StepPart::Synchronization;
+        default:
+            return std::nullopt;
+    }
+}
+
 /// That some steps are longer, in no order or from one on, says less than what they are longer by.
 void putCauseBeforePattern(Findings& findings) {
     const auto pattern = std::ranges::find_if(
         findings, [](const Finding& each) { return each.pattern && !isPeriod(each); });
     if (pattern == findings.end()) return;
     const auto cause = std::find_if(pattern + 1, findings.end(), [&](const Finding& each) {
-        return isOfTheSame(each, *pattern) &&
+        const bool isOfItsPart =
+            each.worker == pattern->worker && partOf(each.rule) == pattern->pattern->part;
+        return (isOfItsPart || isOfTheSame(each, *pattern)) &&
                each.mostGainNs > pattern->mostGainNs - each.mostGainNs;
     });
     if (cause != findings.end()) std::rotate(pattern, pattern + 1, cause + 1);

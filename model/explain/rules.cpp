@@ -47,7 +47,7 @@ constexpr RuleFacts rules[]{
      "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, "
      "count(*) - count(bytes) AS of_unknown_size, sum(end - start) "
      "AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE srcKind = 0 OR dstKind = 0 GROUP BY 1, 2, 3"},
-    {"exposed_copies", "Copies that nothing hides take at least 3 % of the step.",
+    {"exposed_copies", "Copies from or to a GPU that nothing hides take at least 3 % of the step.",
      "Copy the next batch on a stream of its own while this one is computed.",
      "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, "
      "count(*) - count(bytes) AS of_unknown_size, sum(end - start) "
@@ -151,6 +151,26 @@ constexpr RuleFacts rules[]{
      "SELECT s.value AS kernel, count(*) AS launches, max(k.end - k.start) AS longest_ns, "
      "k.gridX * k.gridY * k.gridZ AS blocks FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON "
      "s.id = k.shortName GROUP BY 1, 4 ORDER BY longest_ns DESC LIMIT 20"},
+    {"data_movement",
+     "Copies within the GPU that nothing hides, and kernels that only move values, take at least a "
+     "third of the step.",
+     "Write results where they are wanted (out=, a buffer that is made once instead of "
+     "concatenating what grows), keep one memory format, views instead of clones, and convert "
+     "types once.",
+     "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
+     "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value LIKE "
+     "'%copy%' OR s.value LIKE '%nchw%' OR s.value LIKE '%transpose%' GROUP BY 1 UNION ALL SELECT "
+     "'memcpy DtoD', count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = 8 "
+     "ORDER BY ns DESC LIMIT 20"},
+    {"double_precision",
+     "Matrix products in double precision take at least 10 % of the step, beside others that are "
+     "not.",
+     "Where that is not meant, convert where the first of it comes from (arrays of NumPy are "
+     "float64): all that is computed with it is in double precision, too.",
+     "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
+     "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value LIKE "
+     "'%f64f64%' OR s.value LIKE '%dgemm%' OR s.value LIKE '%d884gemm%' GROUP BY 1 ORDER BY ns "
+     "DESC"},
 };
 static_assert(std::size(rules) == ruleCount);
 

@@ -32,8 +32,10 @@ enum class Rule : uint8_t {
     GpuIdle,
     HostWork,
     LongKernel,
+    DataMovement,
+    DoublePrecision,
 };
-inline constexpr size_t ruleCount = static_cast<size_t>(Rule::LongKernel) + 1;
+inline constexpr size_t ruleCount = static_cast<size_t>(Rule::DoublePrecision) + 1;
 
 /// A rule as people and programs know it.
 struct RuleFacts {
@@ -66,6 +68,11 @@ inline constexpr double leastIdleShare = leastLaunchShare;
 /// Of its highest clock, by which a GPU must run slower while a reason holds it down. NVML gives
 /// whole steps of 15 MHz, and a GPU at work never stays at one of them.
 inline constexpr double leastClockLoss = 0.03;
+/// Of copies within the GPU and kernels that only move values, which good programs have, too: one
+/// that computes in two types spent up to 22 % of its kernels' time on conversions.
+inline constexpr double leastMovementShare = 1.0 / 3;
+/// Of products in double precision beside others, of which a few may be meant.
+inline constexpr double leastDoubleShare = 0.10;
 /// Of what the steps of a pattern take beyond the others, spread over all steps: as much as it has
 /// to take to be one (`patternOf`).
 inline constexpr double leastPatternShare = 0.02;

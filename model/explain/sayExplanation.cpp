@@ -122,12 +122,14 @@ class Words {
                 (most == nullptr || each.exposedNs > most->exposedNs))
                 most = &each;
         if (most == nullptr) return {};
-        return fmt::format("; what takes most is {}, {}", shortContributorName(most->name),
+        const std::string at = most->launched.empty() ? "" : ", " + printable(most->launched);
+        return fmt::format("; what takes most is {}{}, {}", shortContributorName(most->name), at,
                            percent(shareOf(most->exposedNs, worker(critical).totalWallNs())));
     }
 
     std::string where(const Finding& finding) const {
-        return finding.path.empty() ? "" : " in " + printable(finding.path);
+        return (finding.path.empty() ? "" : " in " + printable(finding.path)) +
+               (finding.launched.empty() ? "" : ", " + printable(finding.launched));
     }
     bool isOfIdleTime(const Finding& finding) const {
         const auto& all = worker(finding.worker).contributors;
@@ -320,6 +322,15 @@ class Words {
                 return pattern(finding);
             case Rule::LongKernel:
                 return longKernelSentence(finding, time, what);
+            case Rule::DataMovement:
+                return fmt::format(
+                    "Copies within the GPU and kernels that only move values take {}: mostly {}{}, "
+                    "{}.",
+                    time, what, where(finding), times(finding));
+            case Rule::DoublePrecision:
+                return fmt::format(
+                    "Products in double precision take {}, beside others in less: mostly {}{}, {}.",
+                    time, what, where(finding), times(finding));
             case Rule::UnbalancedRanks:
                 return fmt::format("{} computes {} longer than the mean of all ranks: mostly {}{}.",
                                    worker(finding.worker).label(), time, what, where(finding));

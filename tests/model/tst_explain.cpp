@@ -56,7 +56,7 @@ class TestExplain : public QObject {
             ContributorTrait::Allocation);
         row("pageable", StepPart::ExposedHtoD, ContributorKind::Copy, Rule::PageableCopies,
             ContributorTrait::Pageable);
-        row("copy", StepPart::ExposedDtoD, ContributorKind::Copy, Rule::ExposedCopies);
+        row("copy", StepPart::ExposedPtoP, ContributorKind::Copy, Rule::ExposedCopies);
         row("nccl", StepPart::ExposedCommunication, ContributorKind::Collective,
             Rule::ExposedCommunication);
         row("memset", StepPart::Memset, ContributorKind::Memset, Rule::Memsets);

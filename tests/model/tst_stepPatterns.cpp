@@ -253,6 +253,19 @@ class TestStepPatterns : public QObject {
                  qPrintable(QString("%1 of %2").arg(pattern->costNs).arg(pattern->excessNs)));
     }
 
+    /// The last of every few steps that grow is the longest, and the later half a mode of its own.
+    void stepsThatGrowFarAreADrift() {
+        Random random(11);
+        std::vector<double> series = normal(0.03)(random, 110);
+        for (size_t step = 0; step < series.size(); ++step)
+            series[step] += step < 9 ? 0 : 2 + 0.05 * static_cast<double>(step);
+        series[0] = 80;
+        series[3] = 4;
+        const auto pattern = patternOf(stepsOf(series));
+        QVERIFY(pattern);
+        QCOMPARE(pattern->kind, PatternKind::Drift);
+    }
+
     void fewStepsHaveNone() {
         QVERIFY(!patternOf({}));
         QVERIFY(!patternOf(stepsOf({1})));

@@ -65,8 +65,8 @@ class Training:
             import resnet152
 
             self.model = resnet152.resnet152(10).to(device, memory_format=torch.channels_last)
-            batch = 256 if self.is_gpu else 1
-            self.inputs = torch.randn(batch, 3, 32, 32, device=device).contiguous(memory_format=torch.channels_last)
+            batch, size = (256, 224) if self.is_gpu else (1, 32)
+            self.inputs = torch.randn(batch, 3, size, size, device=device).contiguous(memory_format=torch.channels_last)
             self.wanted = torch.randint(0, 10, (batch,), device=device)
             self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01, momentum=0.9)
             self.loss = self.image_loss

@@ -43,6 +43,7 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"recorderNs", finding.recorderNs},
             {"contributor", finding.contributor},
             {"path", finding.path},
+            {"launched", finding.launched},
             {"countPerStep", finding.countPerStep},
             {"atNs", orNull(finding.atNs)},
             {"sentence", finding.sentence},

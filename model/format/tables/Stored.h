@@ -132,6 +132,7 @@ struct StoredContributors : TableOf<StoredContributors> {
         this, "of exposedNs, in which the launching thread cannot have run, ns; 0 if unknown"};
     Integer<"workedNs"> workedNs{
         this, "of exposedNs, in which it ran something else for long at a time, ns; 0 if unknown"};
+    Text<"launched"> launched{this, "the line of Python that launched most of it; may be empty"};
 };
 inline constexpr StoredContributors storedContributors;
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy
 
-VERSION = 22  # `storedVersion` of model/compare/storedSummary.h
+VERSION = 23  # `storedVersion` of model/compare/storedSummary.h
 REPORT = 0x4C4E5346  # "LNSF", as files say that are the report of a job
 SUMMARY = ".lanescope-summary"
 TRACES = (".sqlite", ".sqlite.gz", ".json", ".json.gz")
