@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -94,6 +95,7 @@ struct RunContext {
     const CollectiveWaits& waits;
     int64_t worldSize = 0;
     StepKind stepKind = StepKind::Step;
+    std::span<const uint32_t> ownPlaces = {};  ///< By stack (`ownPlaces`); of who asks for lines.
 
     /// The path of `thread` at that moment; if it has none, that of the thread with the steps.
     RangePaths::Id pathAt(uint32_t thread, uint32_t stepThread, int64_t timeNs) const {

@@ -146,6 +146,10 @@ struct CoreWaits {
 struct LaunchTimes {
     int64_t count = 0;     ///< Each once, however many kernels it launched, as of a graph.
     int64_t medianNs = 0;  ///< How long one took; 0 without any.
+    /// From where most of them came, as `Contributor::launched`, and how many: empty and 0 if no
+    /// line made a fifth of them.
+    std::string place = {};
+    int64_t placeCount = 0;
     bool operator==(const LaunchTimes&) const = default;
 };
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view otherThread = "another thread";
 /// Between where a thread was and what it did there, and between that and who has what it waits
 /// for.
-constexpr std::string_view whichDoes = ", which ", thatHas = " that the ";
+constexpr std::string_view whichDoes = ", which ", thatHas = " that ";
 /// Files of Python that tell what a thread is about that has a function of theirs on its stack:
 /// those where code is compiled, and not where what was compiled runs.
 constexpr std::pair<std::string_view, std::string_view> tellingFiles[]{
@@ -167,6 +167,13 @@ StateWords::Core StateWords::coreIn(uint32_t row) const {
     return wantsAlways || delayNs > wholeNs / 2 ? Core::ByTurns : Core::Given;
 }
 
+std::string StateWords::holderText(uint32_t row) const {
+    const uint32_t holder = trace_.cpuStates.holder[row];
+    if (holder == noIndex) return {};
+    const std::string who = threadText(trace_, holder);
+    return fmt::format("{}{}{} has", thatHas, who == otherThread ? "" : "the ", who);
+}
+
 std::string StateWords::made(uint32_t row, Telling telling) const {
     const CpuStateTable& states = trace_.cpuStates;
     const ThreadState state = states.state[row];
@@ -183,8 +190,9 @@ std::string StateWords::made(uint32_t row, Telling telling) const {
     }
     // Where it was at the looks is not where it was between them.
     if (telling == Telling::ByTurns)
-        return fmt::format("{}{}{}", whichDoes, byTurns,
-                           state == ThreadState::Running ? waits : nameOf(state).meaning);
+        return fmt::format("{}{}{}{}", whichDoes, byTurns,
+                           state == ThreadState::Running ? waits : nameOf(state).meaning,
+                           holderText(row));
     std::string text;
     // Who gets no core gets none whatever it is at.
     if (states.stack[row] != noIndex && core == Core::Given)
@@ -193,12 +201,9 @@ std::string StateWords::made(uint32_t row, Telling telling) const {
         text += aboutText(trace_, states.stack[row]);
     text += whichDoes;
     text += nameOf(state).meaning;
-    if (states.holder[row] != noIndex) {
-        text += thatHas;
-        text += threadText(trace_, states.holder[row]) + " has";
-        if (states.holderStack[row] != noIndex)
-            text += " at " + frameText(trace_, ownFrame(trace_, states.holderStack[row]));
-    }
+    text += holderText(row);
+    if (states.holder[row] != noIndex && states.holderStack[row] != noIndex)
+        text += " at " + frameText(trace_, ownFrame(trace_, states.holderStack[row]));
     return text;
 }
 

@@ -115,6 +115,8 @@ class StateWords {
     Core coreIn(uint32_t row) const;
     std::string_view wordsOf(uint32_t row, Telling telling);
     std::string made(uint32_t row, Telling telling) const;
+    /// " that the thread logger has"; nothing if nobody is known to have what it waits for.
+    std::string holderText(uint32_t row) const;
 
     /// State, how well it is known, whether it got a core, stack, holder and its stack.
     using Key = std::tuple<ThreadState, Telling, Core, uint32_t, uint32_t, uint32_t>;

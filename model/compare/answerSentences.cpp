@@ -44,7 +44,7 @@ std::string matchText(const ContributorDifference& main) {
     if (main.match == MatchKind::SamePosition)
         return fmt::format(
             ", in the place of {}",
-            shortContributorName(main.baseline.name, main.kind == ContributorKind::Idle));
+            replacedName(main.baseline.name, main.name(), main.kind == ContributorKind::Idle));
     const double before = main.baseline.count, after = main.candidate.count;
     // How often a rank is not the last is no number of collectives.
     const bool isWork =

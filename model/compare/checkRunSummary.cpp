@@ -93,7 +93,8 @@ bool areConditionsGood(const WorkerSummary& worker) {
         return false;
     const LaunchTimes& launches = worker.launches;
     if (launches.count < 0 || launches.count > int64_t{noIndex} || !isTime(launches.medianNs) ||
-        (launches.count == 0 && launches.medianNs > 0))
+        (launches.count == 0 && launches.medianNs > 0) || launches.placeCount < 0 ||
+        launches.placeCount > launches.count)
         return false;
     const StepPauses& pauses = worker.pauses;
     return isHz(worker.highestSmClockHz) && isTime(worker.heldBackNs.value_or(0)) &&

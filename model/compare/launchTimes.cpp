@@ -2,13 +2,14 @@
 #include "model/compare/launchTimes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/values/Statistics.h"
 
 namespace lanescope::compare {
 
 LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows,
-                        std::span<const GpuWork> work) {
+                        std::span<const GpuWork> work, const WorkPlaces& places) {
     LargeVector<uint32_t> calls(trace.memory.get());
     auto window = windows.begin();
     for (const GpuWork& each : work) {
@@ -24,8 +25,10 @@ LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows,
     LargeVector<int64_t> takenNs(trace.memory.get());
     for (auto call = calls.begin(); call != end; ++call)
         takenNs.push_back(trace.apiCalls.endNs[*call] - trace.apiCalls.startNs[*call]);
-    return {static_cast<int64_t>(takenNs.size()),
-            static_cast<int64_t>(medianOf({takenNs.data(), takenNs.size()}))};
+    const size_t count = takenNs.size();
+    auto [place, placeCount] = places.ofMost({calls.data(), count});
+    return {static_cast<int64_t>(count), static_cast<int64_t>(medianOf({takenNs.data(), count})),
+            std::move(place), placeCount};
 }
 
 }  // namespace lanescope::compare

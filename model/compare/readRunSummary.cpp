@@ -167,7 +167,8 @@ bool readWorkers(const Database& database, RunSummary& summary) {
         // One without the other is what no run has.
         if (noCoreNs || noCoreThreads)
             worker.coreWaits = CoreWaits{noCoreThreads.value_or(-1), noCoreNs.value_or(-1)};
-        worker.launches = {rows.number(t.launches), rows.number(t.launchNs)};
+        worker.launches = {rows.number(t.launches), rows.number(t.launchNs),
+                           rows.text(t.launchPlace), rows.number(t.launchesThere)};
         worker.rest = {rows.number(t.restNs), rows.text(t.rest)};
         summary.workers.push_back(std::move(worker));
     }

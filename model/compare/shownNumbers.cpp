@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 #include "model/values/formatValue.h"
@@ -55,12 +56,35 @@ std::string countText(double count) {
                                                     : fmt::format("{:.4g}", count));
 }
 
-std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
-    // Words of our own, but for file names and functions of any length.
-    if (constexpr size_t longestWords = 240; isOfIdleTime && name.size() <= longestWords)
-        return printable(name);
-    const size_t longestName = isOfIdleTime ? 200 : 60;
-    // "void gemm<float>(float*, int)": what is in the parentheses tells no two kernels apart.
+std::string ordinalText(int64_t number) {
+    static constexpr std::array<std::string_view, 4> words{"second", "third", "fourth", "fifth"};
+    if (number >= 2 && number < 2 + static_cast<int64_t>(words.size()))
+        return std::string(words[static_cast<size_t>(number - 2)]);
+    const int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
+    return fmt::format("{}{}", number,
+                       last == 1   ? "st"
+                       : last == 2 ? "nd"
+                       : last == 3 ? "rd"
+                                   : "th");
+}
+
+namespace {
+
+/// Cut after so many columns.
+std::string cutShort(std::string text, size_t longest) {
+    if (displayWidth(text) <= longest) return text;
+    size_t end = 0;
+    for (size_t width = 0; width < longest - 1 && end < text.size(); ++width) {
+        ++end;
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+    }
+    return text.substr(0, end) + "\xe2\x80\xa6";
+}
+
+constexpr size_t longestName = 60;
+
+/// As the source has it, without parameters: they tell no two kernels apart.
+std::string sourceName(std::string_view name) {
     std::string_view kept = name;
     if (kept.ends_with(')')) {
         int depth = 0;
@@ -72,17 +96,26 @@ std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
         }
     }
     if (kept.starts_with("void ")) kept.remove_prefix(5);
-    std::string text = printable(kept);
+    return printable(kept);
+}
+
+}  // namespace
+
+std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
+    // Words of our own, but for file names and functions of any length.
+    if (constexpr size_t longestWords = 240; isOfIdleTime)
+        return name.size() <= longestWords ? printable(name) : cutShort(sourceName(name), 200);
+    std::string text = sourceName(name);
     if (displayWidth(text) <= longestName) return text;
     // Cut short, templates of one library are all the same.
-    if (std::string known = isOfIdleTime ? std::string() : knownKernelName(name); !known.empty())
-        return printable(known);
-    size_t end = 0;
-    for (size_t width = 0; width < longestName - 1 && end < text.size(); ++width) {
-        ++end;
-        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
-    }
-    return text.substr(0, end) + "\xe2\x80\xa6";
+    if (std::string known = knownKernelName(name); !known.empty()) text = printable(known);
+    return cutShort(std::move(text), longestName);
+}
+
+std::string replacedName(std::string_view name, std::string_view by, bool isOfIdleTime) {
+    std::string text = shortContributorName(name, isOfIdleTime);
+    return text == shortContributorName(by, isOfIdleTime) ? cutShort(sourceName(name), longestName)
+                                                          : text;
 }
 
 }  // namespace lanescope::compare

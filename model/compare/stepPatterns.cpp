@@ -26,6 +26,8 @@ constexpr double smallestMode = 0.15;
 constexpr size_t fewestInMode = 5;
 constexpr double smallestGap = 0.4;  ///< Of the distance of the modes.
 constexpr size_t driftParts = 6;
+/// Of what steps that grow rise by, between two neighbouring parts: more is a jump.
+constexpr double mostAtOnce = 0.6;
 /// What growing leaves unexplained of what another pattern does, if it is the right one.
 constexpr double mostOfOthers = 0.6;
 constexpr size_t fewestInDriftPart = 4;
@@ -217,6 +219,9 @@ std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
     const double excess = medians.back() - medians.front();
     const double spread = quantileOf(distances, 0.75) - quantileOf(distances, 0.25);
     if ((rises != all && falls != all) || std::abs(excess) <= spread) return std::nullopt;
+    for (size_t part = 1; part < driftParts; ++part)
+        if (std::abs(medians[part] - medians[part - 1]) > mostAtOnce * std::abs(excess))
+            return std::nullopt;
     std::vector<bool> isAffected(wallNs.size());
     for (size_t step = last; step < wallNs.size(); ++step) isAffected[step] = true;
     StepPattern pattern = patternAbout(PatternKind::Drift, wallNs, isAffected);
@@ -230,16 +235,43 @@ std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
     return pattern;
 }
 
-/// How far the steps are from the median of those about them: what growing does not explain.
-double driftUnexplainedNs(std::span<const int64_t> wallNs) {
-    double sumNs = 0;
+/// What is left of the steps without how they grow, about their median: that goes from the median
+/// of each sixth of them to the next.
+Times withoutDrift(std::span<const int64_t> wallNs) {
+    std::array<double, driftParts> medians{};
     for (size_t part = 0; part < driftParts; ++part) {
         const size_t begin = wallNs.size() * part / driftParts;
-        const auto steps = wallNs.subspan(begin, wallNs.size() * (part + 1) / driftParts - begin);
-        const double middle = medianOf(steps);
-        for (const int64_t ns : steps) sumNs += std::abs(static_cast<double>(ns) - middle);
+        medians[part] =
+            medianOf(wallNs.subspan(begin, wallNs.size() * (part + 1) / driftParts - begin));
     }
-    return sumNs;
+    const double middle = medianOf(wallNs);
+    Times left;
+    for (size_t step = 0; step < wallNs.size(); ++step) {
+        // In sixths from the middle of the first on.
+        const double at = (static_cast<double>(step) + 0.5) * static_cast<double>(driftParts) /
+                              static_cast<double>(wallNs.size()) -
+                          0.5;
+        const auto before = static_cast<size_t>(
+            std::clamp(std::floor(at), 0.0, static_cast<double>(driftParts - 2)));
+        const double grown = medians[before] + (at - static_cast<double>(before)) *
+                                                   (medians[before + 1] - medians[before]);
+        left.push_back(std::llround(static_cast<double>(wallNs[step]) - grown + middle));
+    }
+    return left;
+}
+
+/// Whether a pattern is there only because the steps grow: what is left of them without that has no
+/// period, and is less than what the pattern leaves. Of steps that shrink it is not asked, since
+/// what another pattern costs is more than nothing.
+bool isOfDrift(std::span<const int64_t> wallNs, const StepPattern& pattern, size_t series) {
+    const size_t ofPart = wallNs.size() / driftParts;
+    if (medianOf(wallNs.last(ofPart)) < medianOf(wallNs.first(ofPart))) return false;
+    const Times left = withoutDrift(wallNs);
+    const double middle = medianOf(left);
+    double leftNs = 0;
+    for (const int64_t ns : left) leftNs += std::abs(static_cast<double>(ns) - middle);
+    return leftNs < mostOfOthers * unexplainedNs(wallNs, pattern) &&
+           (pattern.kind != PatternKind::Period || !periodOf(left, series));
 }
 
 /// Finds the part that differs most between the affected steps and the others.
@@ -277,9 +309,7 @@ std::optional<StepPattern> patternOf(std::span<const StepSummary> steps, size_t 
     if (!pattern) pattern = modesOf(wallNs);
     // Of steps that grow all the time the later ones are a mode of longer ones, too, and the last
     // of every few is the longest.
-    if (auto drift = driftOf(wallNs);
-        drift &&
-        (!pattern || driftUnexplainedNs(wallNs) < mostOfOthers * unexplainedNs(wallNs, *pattern)))
+    if (auto drift = driftOf(wallNs); drift && (!pattern || isOfDrift(wallNs, *pattern, series)))
         pattern = std::move(drift);
     if (!pattern) return std::nullopt;
     pattern->firstNumber = steps[pattern->affected.front()].number;

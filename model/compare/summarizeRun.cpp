@@ -9,6 +9,7 @@
 #include "model/compare/RunSummary.h"
 #include "model/compare/summarizeWorker.h"
 #include "model/compare/summaryFacts.h"
+#include "model/trace/kinds/workStacks.h"
 #include "model/values/Statistics.h"
 #include "model/values/formatValue.h"
 
@@ -153,7 +154,8 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     const LaunchingCalls calls(trace);
     const RangePaths paths(trace, isNvtx ? std::string_view(steps->pattern) : std::string_view());
     const CollectiveWaits waits(trace);
-    const RunContext run{trace, calls, paths, waits, summary.facts.worldSize, steps->kind};
+    const std::vector<uint32_t> places = ownPlaces(trace);
+    const RunContext run{trace, calls, paths, waits, summary.facts.worldSize, steps->kind, places};
     for (size_t index = 0; index < steps->workers.size(); ++index) {
         const double done = static_cast<double>(index) / static_cast<double>(steps->workers.size());
         if (isCancelled(0.3 + 0.7 * done)) return fail("Summing up {} was cancelled.", trace.title);

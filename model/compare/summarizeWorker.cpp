@@ -32,10 +32,9 @@ void countWait(const GpuWork& work, int64_t order, Contributor& waiting) {
 
 /// Counts what the steps launched; where it first stands in a step is its order.
 void countWork(const RunContext& run, const LargeVector<GpuWork>& all, const WorkerSteps& steps,
-               std::vector<Contributor>& contributors) {
+               std::vector<Contributor>& contributors, WorkPlaces& places) {
     std::vector<bool> isPlaced(contributors.size());
     std::vector<int64_t> seen(steps.steps.size());
-    WorkPlaces places(run.trace);
     for (const GpuWork& work : all) {
         const uint32_t step = steps.stepOf(work.startNs, run.launchedNs(work));
         if (step == noIndex) continue;
@@ -51,7 +50,7 @@ void countWork(const RunContext& run, const LargeVector<GpuWork>& all, const Wor
         if (work.movingFromNs > work.startNs)
             countWait(work, contributor.order, contributors[work.waiting]);
     }
-    std::vector<std::string> launched = places.texts(contributors.size());
+    std::vector<std::string> launched = places.texts(contributors);
     for (size_t index = 0; index < contributors.size(); ++index)
         contributors[index].launched = std::move(launched[index]);
 }
@@ -210,7 +209,8 @@ WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
         contributors[contributor].exposedNs += ns;
         if (isIdle(part)) ++contributors[contributor].count;
     });
-    countWork(run, timeline.work(), steps, contributors);
+    WorkPlaces places(run.trace, run.ownPlaces);
+    countWork(run, timeline.work(), steps, contributors, places);
     addRanAndWaited(run.trace, timeline, windows, contributors);
     for (Contributor& contributor : contributors)
         if (isIdle(contributor.part)) contributor.totalNs = contributor.exposedNs;
@@ -222,7 +222,7 @@ WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
     const StatesOfThreads states(run.trace);
     worker.coreWaits = coreWaits(run.trace, states, steps.process, windows);
     worker.loaders = loaderTimes(run.trace, states, steps.process, windows);
-    worker.launches = launchTimes(run.trace, windows, timeline.work());
+    worker.launches = launchTimes(run.trace, windows, timeline.work(), places);
     worker.contributors = heaviest(std::move(contributors));
     return worker;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/compare/workPlaces.h"
 
-#include "model/trace/kinds/workStacks.h"
+#include <algorithm>
+#include <string_view>
+
 #include "model/trace/stacks.h"
 #include "model/values/Statistics.h"
 
@@ -11,6 +13,7 @@ namespace {
 
 // How a place is meant, above its frame; no trace has as many frames.
 constexpr uint32_t lentBit = 1u << 31, capturedBit = 1u << 30, frameBits = capturedBit - 1;
+constexpr double leastOfCalls = 0.2;
 
 PythonPlace placeOf(const Trace& trace, const GpuWork& work) {
     if (graphNodeOf(trace, work.event) != noIndex) return pythonPlace(trace, work.event);
@@ -20,30 +23,57 @@ PythonPlace placeOf(const Trace& trace, const GpuWork& work) {
 
 }  // namespace
 
-WorkPlaces::WorkPlaces(const Trace& trace) : trace_(trace), frames_(ownPlaces(trace)) {}
+WorkPlaces::WorkPlaces(const Trace& trace, std::span<const uint32_t> ownPlaces)
+    : trace_(trace), frames_(ownPlaces) {}
 
 void WorkPlaces::add(const GpuWork& work) {
-    const int64_t ns = work.endNs - work.startNs;
-    int64_t& wholeNs = wholeNs_[work.contributor];
-    wholeNs = saturatingSum(wholeNs, ns);
-    const PythonPlace place = placeOf(trace_, work);
-    if (place.stack >= frames_.size() || frames_[place.stack] > frameBits) return;
-    const uint32_t key =
-        frames_[place.stack] | (place.isLent ? lentBit : 0) | (place.isCaptured ? capturedBit : 0);
-    int64_t& launchedNs = launchedNs_[uint64_t{work.contributor} << 32 | key];
-    launchedNs = saturatingSum(launchedNs, ns);
+    if (frames_.empty()) return;
+    const std::optional<uint32_t> key = keyOf(placeOf(trace_, work));
+    if (!key) return;
+    int64_t& launchedNs = launchedNs_[uint64_t{work.contributor} << 32 | *key];
+    launchedNs = saturatingSum(launchedNs, work.endNs - work.movingFromNs);
 }
 
-std::vector<std::string> WorkPlaces::texts(size_t contributors) const {
-    std::vector<std::string> made(contributors);
+std::optional<uint32_t> WorkPlaces::keyOf(const PythonPlace& place) const {
+    if (place.stack >= frames_.size() || frames_[place.stack] > frameBits) return std::nullopt;
+    return frames_[place.stack] | (place.isLent ? lentBit : 0) |
+           (place.isCaptured ? capturedBit : 0);
+}
+
+std::string WorkPlaces::textOf(uint32_t key) const {
+    const bool isLent = (key & lentBit) != 0;
+    const std::string_view relation = (key & capturedBit) != 0
+                                          ? (isLent ? "captured by a call from " : "captured at ")
+                                      : isLent ? "called from "
+                                               : "launched at ";
+    return std::string(relation) + frameText(trace_, key & frameBits);
+}
+
+std::pair<std::string, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> calls) const {
+    std::unordered_map<uint32_t, int64_t> counts;
+    for (const uint32_t call : calls)
+        if (const auto key = keyOf(pythonPlace(trace_, EventRef(EventKind::Api, call))))
+            ++counts[*key];
+    std::pair<uint32_t, int64_t> most{0, 0};
+    for (const auto& [key, count] : counts)
+        if (count > most.second || (count == most.second && key < most.first)) most = {key, count};
+    const auto least = leastOfCalls * static_cast<double>(calls.size());
+    if (most.second == 0 || static_cast<double>(most.second) < least) return {};
+    return {textOf(most.first), most.second};
+}
+
+std::vector<std::string> WorkPlaces::texts(std::span<const Contributor> contributors) const {
+    std::vector<std::string> made(contributors.size());
     for (const auto& [key, ns] : launchedNs_) {
-        const auto contributor = static_cast<ContributorTable::Id>(key >> 32);
-        if (contributor >= contributors || ns <= wholeNs_.at(contributor) - ns) continue;
-        const auto place = static_cast<uint32_t>(key);
-        made[contributor] = (place & capturedBit) != 0 ? "captured at "
-                            : (place & lentBit) != 0   ? "called from "
-                                                       : "launched at ";
-        made[contributor] += frameText(trace_, place & frameBits);
+        const uint64_t number = key >> 32;
+        if (number >= contributors.size()) continue;
+        const Contributor& contributor = contributors[number];
+        const int64_t exposedNs = std::min(contributor.exposedNs, contributor.totalNs);
+        const int64_t elsewhereNs = contributor.totalNs - ns;
+        // However little of this line's work is hidden, less than half would be of another's.
+        const int64_t ownNs = exposedNs - elsewhereNs, hiddenNs = contributor.totalNs - exposedNs;
+        if (std::min(ownNs, ns - hiddenNs) > exposedNs / 2)
+            made[number] = textOf(static_cast<uint32_t>(key));
     }
     return made;
 }

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/compare/GpuWork.h"
+#include "model/trace/kinds/workStacks.h"
 
 namespace lanescope::compare {
 
@@ -14,23 +18,29 @@ namespace lanescope::compare {
 /// thread.
 class WorkPlaces {
   public:
-    /// O(stacks log stacks).
-    explicit WorkPlaces(const Trace& trace);
+    /// `ownPlaces` is the function's of that name, of the trace; without it nothing is known.
+    WorkPlaces(const Trace& trace, std::span<const uint32_t> ownPlaces);
 
     /// O(1), of a kernel of a CUDA graph O(log n).
     void add(const GpuWork& work);
+    /// The line of most of these calls, and how many of them it made; nothing if it is less than a
+    /// fifth. O(calls).
+    std::pair<std::string, int64_t> ofMost(std::span<const uint32_t> calls) const;
 
-    /// "launched at train.py:212 in GPT.forward" for each contributor: where more than half of its
-    /// time comes from. "called from" it, of a thread without Python as that of autograd;
+    /// "launched at train.py:212 in GPT.forward" for each contributor: where more than half of what
+    /// it takes of the steps (`exposedNs`) comes from for certain, as no more is hidden than all of
+    /// it takes beside that. "called from" it, of a thread without Python as that of autograd;
     /// "captured at" it, of a CUDA graph. Empty where no line has as much. O(contributors * lines).
-    std::vector<std::string> texts(size_t contributors) const;
+    std::vector<std::string> texts(std::span<const Contributor> contributors) const;
 
   private:
+    std::optional<uint32_t> keyOf(const PythonPlace& place) const;
+    std::string textOf(uint32_t key) const;
+
     const Trace& trace_;
-    std::vector<uint32_t> frames_;  ///< By stack: the frame that stands for its line.
+    std::span<const uint32_t> frames_;  ///< By stack: the frame that stands for its line.
     /// By contributor and place, which is a frame and how it is meant.
     std::unordered_map<uint64_t, int64_t> launchedNs_;
-    std::unordered_map<ContributorTable::Id, int64_t> wholeNs_;
 };
 
 }  // namespace lanescope::compare

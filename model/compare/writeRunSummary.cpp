@@ -95,6 +95,7 @@ void writeWorkers(const Database& database, const RunSummary& summary, FirstErro
                 worker.coreWaits ? std::optional(worker.coreWaits->threads) : std::nullopt,
             t.noCoreNs = worker.coreWaits ? std::optional(worker.coreWaits->ns) : std::nullopt,
             t.launches = worker.launches.count, t.launchNs = worker.launches.medianNs,
+            t.launchPlace = worker.launches.place, t.launchesThere = worker.launches.placeCount,
             t.restNs = worker.rest.ns, t.rest = worker.rest.name);
 }
 

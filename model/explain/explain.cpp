@@ -249,17 +249,18 @@ class Explainer {
             return each.kind == ContributorKind::Copy && !isPageable(each) && !movesWithinGpu(each);
         };
         add(Rule::ExposedCopies, exposedNs(isOtherCopy), leastShare, greatest(isOtherCopy));
-        add(Rule::DataMovement, exposedNs(movesWithinGpu), leastMovementShare,
-            greatest(movesWithinGpu));
     }
 
-    /// A long kernel that multiplies in double precision is told as that.
+    /// A long kernel that moves values or multiplies in double precision is told as that.
     void findCostlyKernels() {
+        const bool isMovementTold = add(Rule::DataMovement, exposedNs(movesWithinGpu),
+                                        leastMovementShare, greatest(movesWithinGpu));
         const bool isDoubleTold =
             hasOtherProducts(summary()) && add(Rule::DoublePrecision, exposedNs(isDoubleProduct),
                                                leastDoubleShare, greatest(isDoubleProduct));
         const Contributor* kernel = longKernel(summary(), critical_->meanNs);
-        if (kernel != nullptr && !(isDoubleTold && isDoubleProduct(*kernel)))
+        if (kernel != nullptr && !(isDoubleTold && isDoubleProduct(*kernel)) &&
+            !(isMovementTold && movesWithinGpu(*kernel)))
             add(Rule::LongKernel, perStep(kernel->exposedNs), leastShare, kernel);
     }
 

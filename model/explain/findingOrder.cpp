@@ -35,7 +35,7 @@ void putPeriodFirst(Findings& findings) {
     std::rotate(first, period, period + 1);
 }
 
-/// Which part of the step all of a finding is of; nothing if it is not of one alone.
+/// Which part of the step all of a finding is of that tells what a thread did; else nothing.
 std::optional<StepPart> partOf(Rule rule) {
     switch (rule) {
         case Rule::HostWaits:
@@ -51,16 +51,32 @@ std::optional<StepPart> partOf(Rule rule) {
     }
 }
 
+double meanOfPart(const WorkerSummary& worker, StepPart part) {
+    double sumNs = 0;
+    for (const StepSummary& step : worker.steps) sumNs += static_cast<double>(step.parts[part]);
+    return sumNs / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
+}
+
+/// Whether more than half of what a pattern costs is time that the finding tells of: both are of
+/// one part, which has no room for them beside each other.
+bool isCauseOf(const RunSummary& run, const Finding& each, const Finding& pattern) {
+    const StepPattern& found = *pattern.pattern;
+    if (each.worker != pattern.worker || partOf(each.rule) != found.part) return false;
+    const double excessNs = static_cast<double>(found.partExcessNs) * found.share;
+    const double sharedNs = static_cast<double>(each.mostGainNs) + excessNs -
+                            meanOfPart(run.workers[each.worker], found.part);
+    return sharedNs > static_cast<double>(pattern.mostGainNs) / 2;
+}
+
 /// That some steps are longer, in no order or from one on, says less than what they are longer by.
-void putCauseBeforePattern(Findings& findings) {
+void putCauseBeforePattern(const RunSummary& run, Findings& findings) {
     const auto pattern = std::ranges::find_if(
         findings, [](const Finding& each) { return each.pattern && !isPeriod(each); });
     if (pattern == findings.end()) return;
     const auto cause = std::find_if(pattern + 1, findings.end(), [&](const Finding& each) {
-        const bool isOfItsPart =
-            each.worker == pattern->worker && partOf(each.rule) == pattern->pattern->part;
-        return (isOfItsPart || isOfTheSame(each, *pattern)) &&
-               each.mostGainNs > pattern->mostGainNs - each.mostGainNs;
+        return isCauseOf(run, each, *pattern) ||
+               (isOfTheSame(each, *pattern) &&
+                each.mostGainNs > pattern->mostGainNs - each.mostGainNs);
     });
     if (cause != findings.end()) std::rotate(pattern, pattern + 1, cause + 1);
 }
@@ -84,7 +100,7 @@ void orderFindings(const RunSummary& run, Findings& findings) {
         return a.mostGainNs > b.mostGainNs;
     });
     putPeriodFirst(findings);
-    putCauseBeforePattern(findings);
+    putCauseBeforePattern(run, findings);
     putWaitsBeforeLaunches(run, findings);
 }
 

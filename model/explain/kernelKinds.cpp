@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 
 namespace lanescope::explain {
@@ -30,15 +31,21 @@ bool isProduct(const Contributor& each) {
 }  // namespace
 
 bool movesWithinGpu(const Contributor& each) {
-    static constexpr std::array<std::string_view, 5> parts{"direct_copy_kernel",
-                                                           "CatArrayBatchedCopy", "nchwToNhwc",
-                                                           "nhwcToNchw", "transpose_readWrite"};
+    static constexpr std::array<std::string_view, 6> parts{
+        "copy_kernel_cuda", "CatArrayBatchedCopy", "nchwTo",
+        "nhwcTo",           "nhwcAddPadding",      "transpose_readWrite"};
     return each.part == StepPart::ExposedDtoD || isNamed(each, parts);
 }
 
 bool isDoubleProduct(const Contributor& each) {
-    static constexpr std::array<std::string_view, 3> parts{"f64f64", "dgemm", "d884gemm"};
-    return isNamed(each, parts);
+    static constexpr std::array<std::string_view, 4> parts{"f64f64", "d884gemm", "d1684gemm",
+                                                           "d16816gemm"};
+    if (isNamed(each, parts)) return true;
+    static constexpr std::array<std::string_view, 1> blas{"dgemm"};
+    const size_t at = each.name.find(blas.front());
+    // Not the end of another word, as "groupedgemm".
+    return isNamed(each, blas) &&
+           (at == 0 || std::isalpha(static_cast<unsigned char>(each.name[at - 1])) == 0);
 }
 
 bool hasOtherProducts(const WorkerSummary& worker) {

@@ -15,6 +15,9 @@ using namespace compare;
 
 namespace {
 
+/// What "of the launches" already says.
+constexpr std::string_view launched = "launched ";
+
 struct Sum {
     int64_t count = 0, totalNs = 0, bytes = 0;
 };
@@ -74,9 +77,20 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
                              : "");
     if (kernels.count == 0) return {};
     const std::string count = perStep(kernels);
+    const LaunchTimes& launches = worker.launches;
+    const std::string place =
+        launches.place.empty()
+            ? ""
+            : fmt::format(", {} % of the launches {}",
+                          percentText(100 * static_cast<double>(launches.placeCount) /
+                                      static_cast<double>(launches.count)),
+                          shortContributorName(launches.place.starts_with(launched)
+                                                   ? launches.place.substr(launched.size())
+                                                   : launches.place,
+                                               true));
     return fmt::format(
-        "; {} kernel{}{} of {} each", count, count == "1" ? "" : "s", per,
-        timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)));
+        "; {} kernel{}{} of {} each{}", count, count == "1" ? "" : "s", per,
+        timeText(static_cast<double>(kernels.totalNs) / static_cast<double>(kernels.count)), place);
 }
 
 bool isDrained(const WorkerSummary& worker) {

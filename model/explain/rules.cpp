@@ -161,7 +161,7 @@ constexpr RuleFacts rules[]{
      "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value LIKE "
      "'%copy%' OR s.value LIKE '%nchw%' OR s.value LIKE '%transpose%' GROUP BY 1 UNION ALL SELECT "
      "'memcpy DtoD', count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE copyKind = 8 "
-     "ORDER BY ns DESC LIMIT 20"},
+     "HAVING count(*) > 0 ORDER BY ns DESC LIMIT 20"},
     {"double_precision",
      "Matrix products in double precision take at least 10 % of the step, beside others that are "
      "not.",

@@ -122,14 +122,16 @@ class Words {
                 (most == nullptr || each.exposedNs > most->exposedNs))
                 most = &each;
         if (most == nullptr) return {};
-        const std::string at = most->launched.empty() ? "" : ", " + printable(most->launched);
+        const std::string at =
+            most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
         return fmt::format("; what takes most is {}{}, {}", shortContributorName(most->name), at,
                            percent(shareOf(most->exposedNs, worker(critical).totalWallNs())));
     }
 
     std::string where(const Finding& finding) const {
         return (finding.path.empty() ? "" : " in " + printable(finding.path)) +
-               (finding.launched.empty() ? "" : ", " + printable(finding.launched));
+               (finding.launched.empty() ? ""
+                                         : ", " + shortContributorName(finding.launched, true));
     }
     bool isOfIdleTime(const Finding& finding) const {
         const auto& all = worker(finding.worker).contributors;
@@ -391,8 +393,8 @@ class Words {
         std::string which;
         switch (found.kind) {
             case PatternKind::Period:
-                which = fmt::format("every {} {}, from {} on, takes", ordinal(found.period), unit(),
-                                    found.firstNumber);
+                which = fmt::format("every {} {}, from {} on, takes", ordinalText(found.period),
+                                    unit(), found.firstNumber);
                 break;
             case PatternKind::Level:
                 which = fmt::format("{}s from {} on take", unit(), found.firstNumber);
@@ -413,30 +415,19 @@ class Words {
             text += fmt::format(", mostly {}{}", contributorText(finding), where(finding));
         return text + ".";
     }
-    static std::string ordinal(int64_t number) {
-        static constexpr std::array<std::string_view, 4> words{"second", "third", "fourth",
-                                                               "fifth"};
-        if (number >= 2 && number < 2 + static_cast<int64_t>(words.size()))
-            return std::string(words[static_cast<size_t>(number - 2)]);
-        const int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
-        return fmt::format("{}{}", number,
-                           last == 1   ? "st"
-                           : last == 2 ? "nd"
-                           : last == 3 ? "rd"
-                                       : "th");
-    }
 
     std::string oddSteps(const Finding& finding, const std::string& time) const {
         const WorkerSummary& odd = worker(finding.worker);
         const OutlierStep& longest = odd.outliers.front();
         std::string text = fmt::format(
-            "{} of {} {}s take far longer than the others, {} in the mean; {} {} by {}: {}",
-            odd.outliers.size(), odd.steps.size(), unit(), time, unit(), longest.number,
-            timeText(static_cast<double>(longest.excessNs)), name(longest.part));
+            "{} of {} {}s take{} far longer than the others, {} in the mean; {} {} by {}: {}",
+            odd.outliers.size(), odd.steps.size(), unit(), odd.outliers.size() == 1 ? "s" : "",
+            time, unit(), longest.number, timeText(static_cast<double>(longest.excessNs)),
+            name(longest.part));
         if (!finding.contributor.empty())
             text += fmt::format(", {}{}", contributorText(finding), where(finding));
         if (const int64_t every = distanceOf(odd.outliers); every > 1)
-            text += fmt::format(". They are every {} {}", ordinal(every), unit());
+            text += fmt::format(". They are every {} {}", ordinalText(every), unit());
         return text + ".";
     }
     /// How many steps lie from each odd one to the next, if that is always the same; else 0.

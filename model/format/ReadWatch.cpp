@@ -58,10 +58,11 @@ std::optional<FileDoubt> ReadWatch::doubt() const {
         return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
                          "Another program changed rows of the trace since it was recorded; they "
                          "are shown as they are now."};
-    return FileDoubt{Severity::Error, HealthCode::PagesDamaged,
-                     fmt::format("The file is damaged: {} of its pages {} not what was recorded, "
-                                 "and numbers may be wrong. Copy it again.",
-                                 pages, pages == 1 ? "is" : "are")};
+    return FileDoubt{
+        Severity::Error, HealthCode::PagesDamaged,
+        fmt::format("The file is damaged: {} of the pages that were read {} not what was "
+                    "recorded, and numbers may be wrong. Copy it again.",
+                    pages, pages == 1 ? "is" : "are")};
 }
 
 void ReadWatch::forgetPages() {

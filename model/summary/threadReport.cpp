@@ -90,7 +90,8 @@ const Report threadStatesReport{
     .info = {.name = "thread_states",
              .title = "CPU Thread States",
              .description = "What each CPU thread did: ran, had no core, waited for what, and at "
-                            "which line; waits between looks are shared out like those seen",
+                            "which line; waits between looks are shared out like those seen, "
+                            "if more were seen than not",
              .isDefault = false},
     .build = threadStates,
     .tab = {"Threads", 7, [](const Trace& trace) { return trace.cpuStates.size() > 0; }}};

@@ -93,7 +93,7 @@ class tst_TraceClosing : public QObject {
         QVERIFY2(said.contains("BAD  The index"), said.constData());
         flipBitOf(trace());
         QCOMPARE(checked(said), 1);
-        QVERIFY2(said.contains("BAD  The file is damaged: 1 of its pages"), said.constData());
+        QVERIFY2(said.contains("BAD  The file is damaged: 1 of the pages"), said.constData());
         {
             Result<Database> database = openForWriting(trace());
             QVERIFY(database && database->execute("DELETE FROM NVTX_EVENTS WHERE rowid < 10"));

@@ -718,6 +718,8 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "noCoreNs" INTEGER,
     "launches" INTEGER NOT NULL,
     "launchNs" INTEGER NOT NULL,
+    "launchPlace" TEXT NOT NULL,
+    "launchesThere" INTEGER NOT NULL,
     "restNs" INTEGER NOT NULL,
     "rest" TEXT
 );

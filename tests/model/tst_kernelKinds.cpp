@@ -3,6 +3,7 @@
 #include <map>
 
 #include "model/compare/RunComparison.h"
+#include "model/compare/shownNumbers.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Kernel.h"
 #include "tests/model/madeSteps.h"
@@ -95,6 +96,52 @@ class tst_kernelKinds : public QObject {
                  std::vector{Rule::LongKernel});
     }
 
+    void aLongKernelThatOnlyMovesIsToldOnce() {
+        MadeRun made;
+        made.run().workers[0].contributors[0].count = 400;
+        Contributor copies = contributor(StepPart::Compute, ContributorKind::Kernel, catKernel, 0);
+        copies.count = MadeRun::steps;
+        made.add(0, copies, 90 * ms);
+        QCOMPARE(rulesOf(made), std::vector{Rule::DataMovement});
+    }
+
+    void namesThatOnlyLookLikeItAreNotMeant() {
+        for (const char* name : {"groupedgemm_kernel", "void scaledgemm<float>(float*)"}) {
+            MadeRun made;
+            addKernel(made, name, 50 * ms);
+            QVERIFY(rulesOf(made).empty());
+        }
+        for (const char* name : {"volta_dgemm_128x64_nn", "cutlass_80_tensorop_d16816gemm_64x64"}) {
+            MadeRun made;
+            addKernel(made, name, 50 * ms);
+            QCOMPARE(rulesOf(made), std::vector{Rule::DoublePrecision});
+        }
+        for (const char* name :
+             {"void at::native::elementwise_kernel<bfloat16_copy_kernel_cuda(TensorIteratorBase&)>",
+              "nchwToNhwcKernel", "void cudnn::engines_precompiled::nhwcToNchwKernel<float>",
+              "transpose_readWrite_alignment_kernel"}) {
+            MadeRun made;
+            addKernel(made, name, 60 * ms);
+            QCOMPARE(rulesOf(made), std::vector{Rule::DataMovement});
+        }
+    }
+
+    void namesThatAreCutAreTheKnownOnes() {
+        QCOMPARE(shortContributorName(copyKernel), std::string("copy"));
+        const std::string vectorized =
+            "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+            "std::array<char*, 3ul>>(int, at::native::CUDAFunctor_add<float>)";
+        std::string unrolled = vectorized;
+        unrolled.replace(unrolled.find("vectorized"), 10, "unrolled");
+        QCOMPARE(shortContributorName(vectorized), shortContributorName(unrolled));
+        // Of two that are known by one name the one that went is told by the source.
+        QVERIFY(replacedName(unrolled, vectorized, false)
+                    .starts_with("at::native::unrolled_elementwise_kernel<"));
+        QCOMPARE(replacedName("gemm", vectorized, false), std::string("gemm"));
+        const std::string fused = "triton_poi_fused_" + std::string(5'000, 'a') + "_0";
+        QVERIFY(shortContributorName(fused).size() < 80);
+    }
+
     /// The line is that of more than half of the work; of a thread without Python who called it.
     void workNamesTheLineThatLaunchedIt() {
         SimulatedTrace builder;
@@ -135,6 +182,49 @@ class tst_kernelKinds : public QObject {
         QCOMPARE(launched["void gemm"], std::string("launched at train.py:212 in forward"));
         QCOMPARE(launched["void mixed"], std::string());
         QCOMPARE(launched["void backward"], std::string("called from train.py:310 in step"));
+        const LaunchTimes& launches = summary->workers.front().launches;
+        const auto steps = static_cast<int64_t>(summary->workers.front().steps.size());
+        QCOMPARE(launches.count, 5 * steps);
+        QCOMPARE(launches.placeCount, 2 * steps);
+        QVERIFY(launches.place.starts_with("launched at train.py:"));
+    }
+
+    /// Copies of one line are hidden behind kernels: the time that is not is another's.
+    void whatIsHiddenDoesNotNameTheLine() {
+        SimulatedTrace builder;
+        const uint32_t main = builder.addThread(0, 4242, "python3");
+        const uint32_t stream = builder.defaultStream(), other = builder.addStream(0, 0, 8);
+        const auto lineOf = [&](const char* function, uint32_t line) {
+            return builder.stack(noIndex, builder.intern(function),
+                                 builder.intern("/home/ada/train.py"), line);
+        };
+        const uint32_t prefetch = lineOf("prefetch", 7), step = lineOf("step", 310);
+        uint32_t correlation = 0;
+        const auto call = [&](uint32_t stack, int64_t atNs) {
+            builder.add<kinds::Api>({.startNs = atNs - 20'000,
+                                     .endNs = atNs - 10'000,
+                                     .name = builder.intern("cuLaunch"),
+                                     .thread = main,
+                                     .correlation = ++correlation,
+                                     .stack = stack});
+            return correlation;
+        };
+        for (int64_t number = 0; number < 10; ++number) {
+            const int64_t at = 20 * ms * number;
+            builder.addNvtx(main, "step " + std::to_string(number), at, at + 20 * ms);
+            builder.addKernel(stream, "gemm", at + ms, at + 12 * ms, call(step, at + ms));
+            builder.addMemcpy(other, MemcpyKind::HtoD, 1 << 20, at + 2 * ms, at + 8 * ms,
+                              call(prefetch, at + 2 * ms));
+            builder.addMemcpy(stream, MemcpyKind::HtoD, 1 << 20, at + 13 * ms, at + 15 * ms,
+                              call(step, at + 13 * ms));
+        }
+        const auto summary = summarizeRun(*builder.finish());
+        QVERIFY(summary);
+        for (const Contributor& each : summary->workers.front().contributors) {
+            if (each.part != StepPart::ExposedHtoD) continue;
+            QVERIFY(each.exposedNs < each.totalNs / 2);
+            QVERIFY2(each.launched != "launched at train.py:7 in prefetch", each.launched.c_str());
+        }
     }
 
     void aFindingSaysWhereItsWorkWasLaunched() {

@@ -106,9 +106,10 @@ class tst_launchTimes : public QObject {
             work[row].call = call.isValid() ? call.row() : noIndex;
         }
         const std::vector<TimeRange> all{{0, ms}}, late{{35 * us, ms}};
-        QCOMPARE(launchTimes(*trace, all, work), (LaunchTimes{2, 6 * us}));
-        QCOMPARE(launchTimes(*trace, late, work), (LaunchTimes{1, 3 * us}));
-        QCOMPARE(launchTimes(*trace, {}, work), LaunchTimes());
+        const WorkPlaces places(*trace, {});
+        QCOMPARE(launchTimes(*trace, all, work, places), (LaunchTimes{2, 6 * us}));
+        QCOMPARE(launchTimes(*trace, late, work, places), (LaunchTimes{1, 3 * us}));
+        QCOMPARE(launchTimes(*trace, {}, work, places), LaunchTimes());
     }
 
     void neverMoreIsTheRecorders_data() {

@@ -266,6 +266,32 @@ class TestStepPatterns : public QObject {
         QCOMPARE(pattern->kind, PatternKind::Drift);
     }
 
+    /// However the later ones rise: most of it comes at once.
+    void aJumpIsNoDrift() {
+        Random random(5);
+        std::vector<double> series = normal(0.03)(random, 54);
+        for (size_t step = 0; step < series.size(); ++step)
+            series[step] += step < 9 ? 0 : 10 + 0.05 * static_cast<double>(step);
+        series[9] = 20;
+        series[30] = 18;
+        const auto pattern = patternOf(stepsOf(series));
+        QVERIFY(!pattern || pattern->kind != PatternKind::Drift);
+    }
+
+    /// Of steps that grow or shrink beside it, too.
+    void aPeriodStaysOne() {
+        for (const double slope : {0.02, -0.02}) {
+            Random random(13);
+            std::vector<double> series = normal(0.02)(random, 120);
+            for (size_t step = 0; step < series.size(); ++step)
+                series[step] += 8 + slope * static_cast<double>(step) + (step % 4 == 3 ? 1.0 : 0.0);
+            const auto pattern = patternOf(stepsOf(series));
+            QVERIFY(pattern);
+            QCOMPARE(pattern->kind, PatternKind::Period);
+            QCOMPARE(pattern->period, 4);
+        }
+    }
+
     void fewStepsHaveNone() {
         QVERIFY(!patternOf({}));
         QVERIFY(!patternOf(stepsOf({1})));

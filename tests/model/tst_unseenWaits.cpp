@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "model/compare/StateWords.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedTrace.h"
@@ -60,6 +61,41 @@ class tst_unseenWaits : public QObject {
             StatesOfThreads(*trace).during(thread, {0, 50 * ms}).withUnseenWaits();
         QCOMPARE(times.of(ThreadState::Unknown), 20 * ms);
         QCOMPARE(times.of(ThreadState::Gil), 10 * ms);
+    }
+
+    /// Who has the GIL is known of the looks, though not where he was between them.
+    void whoHasTheGilIsNamedOfAThreadThatAlsoRan() {
+        SimulatedTrace simulated;
+        const uint32_t thread = simulated.addThread(0, 4242, "main");
+        const uint32_t tally = simulated.addThread(0, 4250, "tally");
+        const uint32_t nameless = simulated.addThread(0, 4260, "");
+        int64_t atNs = 0;
+        for (const uint32_t holder : {tally, nameless}) {
+            kinds::CpuState::Row row;
+            row.startNs = atNs;
+            row.endNs = atNs += 60 * ms;
+            row.thread = thread;
+            row.state = ThreadState::Gil;
+            row.cpuNs = 30 * ms;
+            row.holder = holder;
+            simulated.add<kinds::CpuState>(row);
+        }
+        const TracePtr trace = simulated.finish();
+        std::vector<std::string> said;
+        compare::StateWords words(*trace);
+        words.forEachIn(thread, {0, 120 * ms},
+                        [&](TimeRange, std::string_view each) { said.emplace_back(each); });
+        QCOMPARE(said.size(), size_t{2});
+        QCOMPARE(
+            said[0],
+            std::string(", which by turns runs and waits for the GIL that the thread tally has"));
+        QCOMPARE(
+            said[1],
+            std::string(", which by turns runs and waits for the GIL that another thread has"));
+        QVERIFY(compare::runsAndWaits(said[0]));
+        QVERIFY(!compare::wasSeenToRun(said[0]));
+        QVERIFY(!compare::isStarvedByTurns(said[0]));
+        QCOMPARE(compare::stateTold(said[0]), std::nullopt);
     }
 };
 

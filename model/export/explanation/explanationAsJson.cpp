@@ -57,19 +57,21 @@ std::string explanationAsJson(const ExplanationReport& report) {
     Json workers = Json::array();
     for (const explain::WorkerParts& each : report.explanation.workers) {
         const compare::WorkerSummary& worker = report.run.workers[each.worker];
-        workers.push_back(
-            {{"label", worker.label()},
-             {"pid", worker.pid},
-             {"rank", orNull(worker.rank)},
-             {"gpu", worker.gpuId},
-             {"steps", worker.steps.size()},
-             {"coverage", orNull(worker.coverage())},
-             {"meanStepNs", each.meanNs},
-             {"partsNs", partsJson(each.parts)},
-             {"loaders", loadersJson(worker.loaders)},
-             {"coreWaits", coreWaitsJson(worker.coreWaits)},
-             {"launches",
-              {{"count", worker.launches.count}, {"medianNs", worker.launches.medianNs}}}});
+        workers.push_back({{"label", worker.label()},
+                           {"pid", worker.pid},
+                           {"rank", orNull(worker.rank)},
+                           {"gpu", worker.gpuId},
+                           {"steps", worker.steps.size()},
+                           {"coverage", orNull(worker.coverage())},
+                           {"meanStepNs", each.meanNs},
+                           {"partsNs", partsJson(each.parts)},
+                           {"loaders", loadersJson(worker.loaders)},
+                           {"coreWaits", coreWaitsJson(worker.coreWaits)},
+                           {"launches",
+                            {{"count", worker.launches.count},
+                             {"medianNs", worker.launches.medianNs},
+                             {"place", worker.launches.place},
+                             {"placeCount", worker.launches.placeCount}}}});
     }
     Json findings = Json::array();
     for (const explain::Finding& finding : report.explanation.findings)

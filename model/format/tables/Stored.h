@@ -68,6 +68,8 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     OptionalInteger<"noCoreNs"> noCoreNs{this, "for how long, summed over them, ns"};
     Integer<"launches"> launches{this, "how many calls launched the kernels of the steps"};
     Integer<"launchNs"> launchNs{this, "their median time, ns; 0 without any"};
+    Text<"launchPlace"> launchPlace{this, "the line that made most of them; may be empty"};
+    Integer<"launchesThere"> launchesThere{this, "how many that line made"};
     Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
     OptionalText<"rest"> rest{this, "where, and for what"};
 };
