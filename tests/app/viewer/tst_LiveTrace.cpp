@@ -41,10 +41,10 @@ struct Recording {
                        QString::number(steps), "--step-ms", "100", "--driver", "0"});
     }
     ~Recording() {
-        for (const pid_t orphan : orphans) ::kill(orphan, SIGKILL);
         process.terminate();
-        if (!process.waitForFinished(patienceMs)) process.kill();
+        if (!process.waitForFinished(patienceMs)) abandon();
         process.waitForFinished(patienceMs);
+        for (const pid_t orphan : orphans) ::kill(orphan, SIGKILL);
     }
     QString in(const char* name) const { return folder.filePath(name); }
     bool waitForBegin() const {
