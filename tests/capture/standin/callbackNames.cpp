@@ -15,7 +15,8 @@ SIMULATED_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, u
                         : uint32_t{CUPTI_RUNTIME_TRACE_CBID_SIZE})) {
         return CUPTI_ERROR_INVALID_PARAMETER;
     }
-    static const std::map<uint32_t, const char*> driver{
+    // Asked while the program's exit handlers run, so never taken down.
+    static const auto& driver = *new std::map<uint32_t, const char*>{
         {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel"},
         {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "cuGraphLaunch"},
         {CUPTI_DRIVER_TRACE_CBID_cuMemcpyAsync, "cuMemcpyAsync"},
@@ -26,7 +27,7 @@ SIMULATED_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, u
         {CUPTI_DRIVER_TRACE_CBID_cuEventRecord, "cuEventRecord"},
         {CUPTI_DRIVER_TRACE_CBID_cuEventSynchronize, "cuEventSynchronize"},
         {CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, "cuCtxSynchronize"}};
-    static const std::map<uint32_t, const char*> runtime{
+    static const auto& runtime = *new std::map<uint32_t, const char*>{
         {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, "cudaLaunchKernel_v7000"},
         {CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, "cudaMemcpyAsync_v3020"},
         {CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020, "cudaGetDevice_v3020"}};
