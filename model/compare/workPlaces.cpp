@@ -69,11 +69,9 @@ std::vector<std::string> WorkPlaces::texts(std::span<const Contributor> contribu
         if (number >= contributors.size()) continue;
         const Contributor& contributor = contributors[number];
         const int64_t exposedNs = std::min(contributor.exposedNs, contributor.totalNs);
-        const int64_t elsewhereNs = contributor.totalNs - ns;
-        // However little of this line's work is hidden, less than half would be of another's.
-        const int64_t ownNs = exposedNs - elsewhereNs, hiddenNs = contributor.totalNs - exposedNs;
-        if (std::min(ownNs, ns - hiddenNs) > exposedNs / 2)
-            made[number] = textOf(static_cast<uint32_t>(key));
+        const int64_t hiddenNs = contributor.totalNs - exposedNs;
+        // At worst all that is hidden is this line's.
+        if (ns - hiddenNs > exposedNs / 2) made[number] = textOf(static_cast<uint32_t>(key));
     }
     return made;
 }

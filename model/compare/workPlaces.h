@@ -28,8 +28,8 @@ class WorkPlaces {
     std::pair<std::string, int64_t> ofMost(std::span<const uint32_t> calls) const;
 
     /// "launched at train.py:212 in GPT.forward" for each contributor: where more than half of what
-    /// it takes of the steps (`exposedNs`) comes from for certain, as no more is hidden than all of
-    /// it takes beside that. "called from" it, of a thread without Python as that of autograd;
+    /// it takes of the steps (`exposedNs`) comes from, even if all that is hidden of it came from
+    /// there, too. "called from" it, of a thread without Python as that of autograd;
     /// "captured at" it, of a CUDA graph. Empty where no line has as much. O(contributors * lines).
     std::vector<std::string> texts(std::span<const Contributor> contributors) const;
 
