@@ -6,11 +6,12 @@
     python3 lines_training.py PROGRAM --out FILE --profile plain|stacks [--steps N] [--export FILE]
     python3 lines_training.py launches --out FILE --launcher timed_launch.so
 
-PROGRAM: gpt (many small kernels), ddp (the same under DistributedDataParallel, of one rank, with loader workers), resnet
-(ResNet-152, the GPU is the limit), loader (the data is), compiled (torch.compile with CUDA graphs). --switch makes blocks
-of 20 steps with and without what it names by turns, in pairs whose order is drawn: Python stacks of calls, by the agent's
-`lanescopeStacks`; looks at threads, by SIGSTOP and SIGCONT to the parent, which is watch_threads. FILE gets JSON: times of
-steps, or of pairs of blocks (means and medians), in milliseconds. --device cpu is for trying the program where there is no GPU.
+PROGRAM: gpt (many small kernels), small-ddp (the same under DistributedDataParallel, of one rank, with loader workers), ddp (a
+GPT of 100 M weights, a rank for each of two GPUs if there are two, each with loader workers), resnet (ResNet-152, the GPU is
+the limit), loader (the data is), compiled (torch.compile with CUDA graphs). --switch makes blocks of 20 steps with and without
+what it names by turns, in pairs whose order is drawn: Python stacks of calls, by the agent's `lanescopeStacks`; looks at
+threads, by SIGSTOP and SIGCONT to the parent, which is watch_threads. FILE gets JSON: times of steps, or of pairs of blocks
+(means and medians), in milliseconds, of the first rank. --device cpu is for trying the program where there is no GPU.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import os
 import random
 import signal
 import statistics
+import subprocess
 import sys
 import time
 
@@ -48,43 +50,71 @@ class Tokens(torch.utils.data.Dataset):
         return image[0, 0]
 
 
-def small_gpt(layers):
-    blocks = [nn.TransformerEncoderLayer(256, 4, 1024, batch_first=True, dropout=0.0) for _ in range(layers)]
-    return nn.Sequential(nn.Embedding(1000, 256), *blocks, nn.Linear(256, 1000))
+def gpt(layers, width):
+    blocks = [nn.TransformerEncoderLayer(width, width // 64, 4 * width, batch_first=True, dropout=0.0) for _ in range(layers)]
+    return nn.Sequential(nn.Embedding(1000, width), *blocks, nn.Linear(width, 1000))
+
+
+class Ranks:
+    """The processes of a training, of which the first starts the others and says how long all go on."""
+
+    def __init__(self, program, device, rank):
+        self.is_gpu, self.rank, self.others = device == "cuda", int(rank.split("@")[0]), []
+        count = 1 if program != "ddp" else min(2, torch.cuda.device_count()) if self.is_gpu else 2
+        meeting = rank.partition("@")[2] or f"/tmp/lines-ddp-{os.getpid()}"
+        if self.rank == 0:
+            self.others = [subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--rank", f"{other}@{meeting}"])
+                           for other in range(1, count)]
+        if self.is_gpu:
+            torch.cuda.set_device(self.rank)
+        torch.distributed.init_process_group("nccl" if self.is_gpu else "gloo", rank=self.rank, world_size=count,
+                                             init_method=f"file://{meeting}")
+
+    def agree(self, value):
+        """What the first rank says."""
+        said = torch.tensor(int(value), device="cuda" if self.is_gpu else "cpu")
+        torch.distributed.broadcast(said, 0)
+        return bool(said.item())
+
+    def end(self):
+        torch.distributed.destroy_process_group()
+        for other in self.others:
+            if other.wait() != 0:
+                sys.exit(f"lines_training: another rank ended with {other.returncode}")
 
 
 class Training:
     """`step` does one step and waits for the GPU."""
 
-    def __init__(self, program, device):
+    def __init__(self, program, device, rank):
         torch.manual_seed(0)
         self.device, self.is_gpu, self.loader = device, device == "cuda", None
+        self.ranks = Ranks(program, device, rank) if program in ("ddp", "small-ddp") else None
         self.range = torch.cuda.nvtx.range if torch.version.cuda else lambda _text: contextlib.nullcontext()
         if program == "resnet":
             sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
             import resnet152
 
             self.model = resnet152.resnet152(10).to(device, memory_format=torch.channels_last)
-            batch, size = (256, 224) if self.is_gpu else (1, 32)
+            batch, size = (12, 224) if self.is_gpu else (1, 32)
             self.inputs = torch.randn(batch, 3, size, size, device=device).contiguous(memory_format=torch.channels_last)
             self.wanted = torch.randint(0, 10, (batch,), device=device)
             self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01, momentum=0.9)
             self.loss = self.image_loss
         else:
-            self.model = small_gpt(4 if self.is_gpu else 1).to(device)
+            is_large = program == "ddp" and self.is_gpu
+            self.model = (gpt(8, 1024) if is_large else gpt(4 if self.is_gpu else 1, 256)).to(device)
             self.tokens = torch.randint(0, 1000, (16, 129) if self.is_gpu else (1, 5), device=device)
-            self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, foreach=False)
+            self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, foreach=is_large)
             self.loss = self.token_loss
-        if program == "ddp":
-            torch.distributed.init_process_group("nccl" if self.is_gpu else "gloo", rank=0, world_size=1,
-                                                 init_method=f"file:///tmp/lines-ddp-{os.getpid()}")
+        if self.ranks:
             self.model = nn.parallel.DistributedDataParallel(self.model)
         if program == "compiled":
             self.loss = torch.compile(self.token_loss, mode="reduce-overhead")
-        if program in ("ddp", "loader"):
+        if program == "loader" or self.ranks:
             self.loader = iter(torch.utils.data.DataLoader(
-                Tokens(0 if program == "ddp" else 400), batch_size=16 if self.is_gpu else 1, num_workers=4 if program == "loader" else 2,
-                pin_memory=self.is_gpu))
+                Tokens(400 if program == "loader" else 0), batch_size=(32 if program == "ddp" else 16) if self.is_gpu else 1,
+                num_workers=4 if program == "loader" else 2, pin_memory=self.is_gpu))
 
     def token_loss(self, tokens):
         output = self.model(tokens[:, :-1])
@@ -127,7 +157,9 @@ def agent_switch():
     return ctypes.CDLL(paths.pop()).lanescopeStacks
 
 
-def switch_of(name):
+def switch_of(name, ranks=None):
+    if ranks and ranks.rank > 0:
+        return lambda _is_on: None
     if name == "looks":
         return lambda is_on: os.kill(os.getppid(), signal.SIGCONT if is_on else signal.SIGSTOP)
     switch, end = agent_switch(), time.monotonic() + 5
@@ -150,7 +182,8 @@ def pairs_of_blocks(training, switch, blocks, seconds):
             mean[1 - is_on], median[1 - is_on] = statistics.mean(times), statistics.median(times)
         means.append(mean)
         medians.append(median)
-        if time.monotonic() > end:
+        is_over = time.monotonic() > end
+        if training.ranks.agree(is_over) if training.ranks else is_over:
             break
     switch(1)
     return {"pairs": means, "pairsOfMedians": medians}
@@ -172,8 +205,8 @@ def profiled(training, steps, with_stack, export):
     return times
 
 
-def timed_launches(path):
-    """[{"frames", "on": [ns], "off": [ns]}] of launches at stacks of some depths, from eight lines each."""
+def timed_launches(path, launches):
+    """[{"frames", "on": [ns], "off": [ns]}] of so many launches at stacks of some depths, from eight lines each."""
     torch.zeros(1, device="cuda")
     library, switch = ctypes.CDLL(path), switch_of("stacks")
     error = library.timedBegin()
@@ -205,7 +238,7 @@ def timed_launches(path):
     for frames in (10, 25, 45):
         depth = frames - 5
         times = {0: [], 1: []}
-        for pair in range(120):
+        for pair in range(launches // 200 + 10):
             for is_on in drawn.sample([1, 0], 2):
                 switch(is_on)
                 below(depth)
@@ -213,13 +246,15 @@ def timed_launches(path):
                 values = taken()
                 if pair >= 10:
                     times[is_on] += values
+            if pair % 10 == 0:
+                time.sleep(0.01)  # for the agent to write down what was recorded
         result.append({"frames": frames, "on": times[1], "off": times[0]})
     return result
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program", choices=["gpt", "ddp", "resnet", "loader", "compiled", "launches"])
+    parser.add_argument("program", choices=["gpt", "small-ddp", "ddp", "resnet", "loader", "compiled", "launches"])
     parser.add_argument("--out", required=True)
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--warm-up", type=int, default=10)
@@ -229,28 +264,32 @@ def main():
     parser.add_argument("--profile", choices=["plain", "stacks"])
     parser.add_argument("--export")
     parser.add_argument("--launcher")
+    parser.add_argument("--launches", type=int, default=200_000)
+    parser.add_argument("--rank", default="0", help="RANK@FILE, for the ranks that the first one starts")
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
     if options.program == "launches":
-        said = {"launches": timed_launches(options.launcher)}
+        said = {"launches": timed_launches(options.launcher, options.launches)}
     else:
         if options.device == "cpu":
             torch.set_num_threads(1)
-        training = Training(options.program, options.device)
+        training = Training(options.program, options.device, options.rank)
         for number in range(options.warm_up):
             training.step(-1 - number)
         if options.switch:
-            said = pairs_of_blocks(training, switch_of(options.switch), options.blocks, options.seconds)
+            said = pairs_of_blocks(training, switch_of(options.switch, training.ranks), options.blocks, options.seconds)
         elif options.profile:
             said = {"steps": profiled(training, options.steps, options.profile == "stacks", options.export)}
         else:
             said = {"steps": training.milliseconds(options.steps, options.seconds)}
         if "steps" in said:
             print(f"{options.program}: median {statistics.median(said['steps']):.3f} ms a step", flush=True)
+        if training.ranks:
+            training.ranks.end()
+            if training.ranks.rank > 0:
+                return
     with open(options.out, "w") as file:
         json.dump(said, file)
-    if torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -50,14 +50,20 @@ std::string unescaped(std::string_view text) {
     return plain;
 }
 
-/// "5+2" as the number 5, 7, 9 ... of a row that is repeated; false for any other word.
-bool bindGrowing(sqlite3_stmt* into, int index, std::string_view word, size_t repeated) {
-    const size_t plus = word.find('+', 1);
-    uint64_t first = 0, step = 0;
-    if (plus == word.npos || !isNumber(word.substr(0, plus), first) ||
-        !isNumber(word.substr(plus + 1), step))
+/// "5+2" as the number 5, 7, 9 ... of a row that is repeated, "5?9" as one of 5 to 13; false for
+/// any other word.
+bool bindVaried(sqlite3_stmt* into, int index, std::string_view word, size_t repeated) {
+    const size_t sign = word.find_first_of("+?", 1);
+    uint64_t first = 0, second = 0;
+    if (sign == word.npos || !isNumber(word.substr(0, sign), first) ||
+        !isNumber(word.substr(sign + 1), second))
         return false;
-    sqlite3_bind_int64(into, index, static_cast<int64_t>(first + step * repeated));
+    // Multiplied and shifted numbers that grow are in no order.
+    constexpr uint64_t factor = 0x9e3779b97f4a7c15;
+    const uint64_t more = word[sign] == '+'
+                              ? second * repeated
+                              : ((repeated + 1) * factor >> 20) % std::max<uint64_t>(second, 1);
+    sqlite3_bind_int64(into, index, static_cast<int64_t>(first + more));
     return true;
 }
 
@@ -67,7 +73,7 @@ void insert(sqlite3_stmt* into, std::span<const std::string_view> values,
     const auto columns = static_cast<size_t>(sqlite3_bind_parameter_count(into));
     for (size_t at = 0; at < std::min(values.size(), columns); ++at) {
         const int index = static_cast<int>(at + 1);
-        if (!repeated || !bindGrowing(into, index, values[at], *repeated))
+        if (!repeated || !bindVaried(into, index, values[at], *repeated))
             bindWord(into, index, values[at]);
     }
     sqlite3_step(into);

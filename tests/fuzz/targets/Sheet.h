@@ -26,7 +26,8 @@ std::vector<std::string_view> wordsOf(std::string_view line);
 ///
 ///     T name column column ...    a table; its columns have no type, so a cell holds anything
 ///     R value value ...           a row of the last table: 12, 1.5, ~ for NULL, 'text, x00ff
-///     M count value value ...     as many rows: with 5+2 for a number it is 5, 7, 9 ...
+///     M count value value ...     as many rows: with 5+2 for a number it is 5, 7, 9 ..., with 5?9
+///                                 one of 5 to 13 each time
 ///     A number                    the application id
 ///
 /// In texts %xx is the byte of that number. Other lines and what is too much are left out.
