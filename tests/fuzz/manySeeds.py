@@ -2,6 +2,7 @@
 """Inputs with many rows or events, in order and in none: what sorts, grows and packs does so only from some size on."""
 
 import json
+import pathlib
 import random
 
 TIMES = ("start", "end", "timestamp", "time", "rawTimestamp")
@@ -10,6 +11,40 @@ FORMS = {"few": (40, "+", False), "ordered": (700, "+", False), "scattered": (70
 ROWS_OF_A_TABLE = 2
 # Enough for levels of detail and for sums of blocks; of one table at a time, and of few others.
 LONG, LONG_FORMS = 9000, {"long": ("+", False), "long-scattered": ("?", True)}
+
+NAMES = pathlib.Path(__file__).resolve().parent.parent / "model" / "kernelNames.tsv"
+
+
+def kernel_names():
+    """Names of kernels as profilers wrote them, of each kind of library and compiler."""
+    return [line.partition("\t")[2] for line in NAMES.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def named_sheet(strings, kernels, row):
+    """A sheet with as many kernels as there are names; `{at}` and `{name}` of `row` are replaced."""
+    lines = []
+    for number, name in enumerate(kernel_names()):
+        text = "".join(letter if 32 < ord(letter) < 127 and letter != "%" else f"%{ord(letter):02x}" for letter in name)
+        lines.append(f"R {number + 1} '{text}")
+    rows = ["R " + row.format(at=1000 * number, end=1000 * number + 500, name=number + 1) for number in range(len(lines))]
+    return "\n".join([*([strings] if strings else []), *lines, kernels, *rows]) + "\n"
+
+
+def named():
+    """{target: {name: input}} of kernels with these names."""
+    cupti = ("T CUPTI_ACTIVITY_KIND_KERNEL start end deviceId contextId streamId correlationId globalPid shortName demangledName",
+             "{at} {end} 0 1 7 {name} 281475060137984 {name} {name}")
+    of_nvprof = ("start", "end", "deviceId", "contextId", "streamId", "correlationId", "name")
+    events = [{"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 10 * number, "dur": 5,
+               "args": {"device": 0, "context": 1, "stream": 7, "correlation": number}}
+              for number, name in enumerate(kernel_names())]
+    return {
+        "trace": named_sheet("T StringIds id value", *cupti), "nsight": named_sheet("T StringIds id value", *cupti),
+        "nvprof": named_sheet("", " ".join(["T CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", *of_nvprof]), "{at} {end} 0 1 7 {name} {name}"),
+        "rocm": named_sheet("T rocpd_string id string",
+                            "T rocpd_api id pid tid start end apiName_id args_id\nR 1 7 7 1 2 1 ~\n"
+                            "T rocpd_op id gpuId queueId start end description_id opType_id", "{name} 0 1 {at} {end} {name} 3"),
+        "jsontrace": json.dumps({"traceEvents": events})}
 
 
 def repeated(columns, row, count, sign, is_varied):
