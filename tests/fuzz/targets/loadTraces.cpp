@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The readers of tables, ours, Nsight Systems', nvprof's and ROCm's, of trace events in JSON and of
-// protobuf; and, as a target of its own, what the programs do with a trace that was read.
+// protobuf; and, as a target of its own, how a trace is finished and what the programs do with it.
 
 #include <array>
 
+#include "model/format/orNoMemory.h"
 #include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
 #include "tests/fuzz/targets/Scratch.h"
@@ -15,68 +16,84 @@ namespace lanescope::fuzz {
 
 namespace {
 
-/// Null if it was refused.
-TracePtr load(std::string_view content) {
-    const NamelessFile file(content);
-    Result<TracePtr> trace = loadOpenTrace(file.descriptor(), "fuzz");
-    if (trace) return *std::move(trace);
-    require(!trace.error().sentence.empty(), "It was refused without a word.");
-    return nullptr;
+std::string sheet(std::string_view text) {
+    return bytesOf(databaseOf(text).get());
 }
 
-TracePtr loadSheet(std::string_view sheet) {
-    const SqlitePtr database = databaseOf(sheet);
-    return load(bytesOf(database.get()));
-}
-
-TracePtr loadOwnSheet(std::string_view sheet) {
-    return loadSheet("A " + std::to_string(traceApplicationId) + "\n" + std::string(sheet));
+std::string ownSheet(std::string_view text) {
+    return sheet("A " + std::to_string(traceApplicationId) + "\n" + std::string(text));
 }
 
 /// nvprof is known by two tables that others do not have; inputs begin with rows of the second.
-TracePtr loadNvprofSheet(std::string_view sheet) {
-    return loadSheet(
+std::string nvprofSheet(std::string_view text) {
+    return sheet(
         "T CUPTI_ACTIVITY_KIND_DRIVER start end cbid processId threadId correlationId "
         "returnValue\nT StringTable _id_ value\n" +
-        std::string(sheet));
+        std::string(text));
+}
+
+std::string file(std::string_view text) {
+    return std::string(text);
+}
+
+template <class Value>
+void requireReason(const Result<Value>& result) {
+    require(result || !result.error().sentence.empty(), "It was refused without a word.");
+}
+
+/// As `loadOpenTrace` begins; what is made of the rows is not the reader's.
+void read(const std::string& content) {
+    const NamelessFile named(content);
+    requireReason(orNoMemory("fuzz", [&]() -> Result<void> {
+        Result<TraceSource> source = TraceSource::open(named.descriptor(), "fuzz");
+        if (!source) return fail(source.error());
+        const Result<const TraceFormat*> format = findFormat(*source, traceFormats());
+        if (!format) return fail(format.error());
+        TraceBuilder builder;
+        builder.setPath(source->path());
+        builder.boundNamesBy(content.size());
+        return (*format)->read(*source, builder, [](double, std::string_view) { return true; });
+    }));
 }
 
 }  // namespace
 
-void loadOwnTrace(Bytes bytes) {
-    (void)loadOwnSheet(textOf(bytes));
+void readOwnTrace(Bytes bytes) {
+    read(ownSheet(textOf(bytes)));
 }
 
-void loadNsightTrace(Bytes bytes) {
-    (void)loadSheet(textOf(bytes));
+void readNsightTrace(Bytes bytes) {
+    read(sheet(textOf(bytes)));
 }
 
-void loadNvprofTrace(Bytes bytes) {
-    (void)loadNvprofSheet(textOf(bytes));
+void readNvprofTrace(Bytes bytes) {
+    read(nvprofSheet(textOf(bytes)));
 }
 
 /// RPD or rocpd, which are told apart by their tables.
-void loadRocmTrace(Bytes bytes) {
-    (void)loadSheet(textOf(bytes));
+void readRocmTrace(Bytes bytes) {
+    read(sheet(textOf(bytes)));
 }
 
 /// A trace of events or a log of NCCL Inspector, whichever it is more like.
-void loadJsonTrace(Bytes bytes) {
-    (void)load(textOf(bytes));
+void readJsonTrace(Bytes bytes) {
+    read(file(textOf(bytes)));
 }
 
 /// Planes of JAX or packets of Perfetto, whichever they are more like.
-void loadProtobuf(Bytes bytes) {
-    (void)load(textOf(bytes));
+void readProtobuf(Bytes bytes) {
+    read(file(textOf(bytes)));
 }
 
 /// The first byte says which of the readers gets the rest: of our tables, of others', of nvprof's,
 /// or of files that are no tables.
 void useLoadedTrace(Bytes bytes) {
-    constexpr std::array readers{&loadOwnSheet, &loadSheet, &loadNvprofSheet, &load};
+    constexpr std::array contents{&ownSheet, &sheet, &nvprofSheet, &file};
     if (bytes.empty()) return;
-    const TracePtr trace = readers[bytes[0] % readers.size()](textOf(bytes.subspan(1)));
-    if (trace) usePartOf(*trace, bytes.size());
+    const NamelessFile named(contents[bytes[0] % contents.size()](textOf(bytes.subspan(1))));
+    const Result<TracePtr> trace = loadOpenTrace(named.descriptor(), "fuzz");
+    requireReason(trace);
+    if (trace) usePartOf(**trace, bytes.size());
 }
 
 }  // namespace lanescope::fuzz

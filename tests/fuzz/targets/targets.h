@@ -17,6 +17,8 @@ using Bytes = std::span<const uint8_t>;
 struct Target {
     const char* name;  ///< Also of its folder in `tests/fuzz/corpus`.
     void (*run)(Bytes);
+    /// The byte behind which `usetrace` takes the same input; below 0: it does not.
+    int inUse = -1;
 };
 
 /// All targets.
@@ -33,12 +35,12 @@ void require(bool holds, const char* sentence);
 void readLog(Bytes);
 void collectLog(Bytes);
 void loadCollected(Bytes);
-void loadOwnTrace(Bytes);
-void loadNsightTrace(Bytes);
-void loadNvprofTrace(Bytes);
-void loadRocmTrace(Bytes);
-void loadJsonTrace(Bytes);
-void loadProtobuf(Bytes);
+void readOwnTrace(Bytes);
+void readNsightTrace(Bytes);
+void readNvprofTrace(Bytes);
+void readRocmTrace(Bytes);
+void readJsonTrace(Bytes);
+void readProtobuf(Bytes);
 void useLoadedTrace(Bytes);
 void readStoredSummary(Bytes);
 void compareStoredSummary(Bytes);
