@@ -3,10 +3,13 @@
 // protobuf; and, as a target of its own, how a trace is finished and what the programs do with it.
 
 #include <array>
+#include <span>
+#include <string>
 
 #include "model/format/orNoMemory.h"
 #include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
+#include "model/load/protobufFormats.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"
@@ -42,12 +45,13 @@ void requireReason(const Result<Value>& result) {
 }
 
 /// As `loadOpenTrace` begins; what is made of the rows is not the reader's.
-void read(const std::string& content) {
+void read(const std::string& content,
+          std::span<const TraceFormat* const> formats = traceFormats()) {
     const NamelessFile named(content);
     requireReason(orNoMemory("fuzz", [&]() -> Result<void> {
         Result<TraceSource> source = TraceSource::open(named.descriptor(), "fuzz");
         if (!source) return fail(source.error());
-        const Result<const TraceFormat*> format = findFormat(*source, traceFormats());
+        const Result<const TraceFormat*> format = findFormat(*source, formats);
         if (!format) return fail(format.error());
         TraceBuilder builder;
         builder.setPath(source->path());
@@ -80,9 +84,10 @@ void readJsonTrace(Bytes bytes) {
     read(file(textOf(bytes)));
 }
 
-/// Planes of JAX or packets of Perfetto, whichever they are more like.
+/// Planes of JAX or packets of Perfetto, whichever they are more like; JSON is `readJsonTrace`'s.
 void readProtobuf(Bytes bytes) {
-    read(file(textOf(bytes)));
+    constexpr std::array formats{&xplaneFormat, &perfettoFormat};
+    read(file(textOf(bytes)), formats);
 }
 
 /// The first byte says which of the readers gets the rest: of our tables, of others', of nvprof's,
