@@ -234,10 +234,12 @@ void LogImporter::nameOtherThreads() {
 
 std::optional<std::vector<TimeRange>> LogImporter::windows() const {
     if (!windows_.areThere()) return std::nullopt;
+    // A damaged log's times may be anything.
+    const auto sound = [](int64_t ns) { return std::clamp(ns, -greatestTimeNs, greatestTimeNs); };
     std::vector<TimeRange> ranges;
     for (const ProcessWindows::Window& window : windows_.all()) {
-        const int64_t startNs = process_.time(window.startNs);
-        const int64_t stopNs = window.endNs ? process_.time(*window.endNs) : endNs();
+        const int64_t startNs = sound(process_.time(window.startNs));
+        const int64_t stopNs = sound(window.endNs ? process_.time(*window.endNs) : endNs());
         ranges.push_back({startNs, std::max(startNs, stopNs)});
     }
     std::sort(ranges.begin(), ranges.end(),
@@ -254,9 +256,10 @@ void LogImporter::writeWindows() {
         process_.trace.add(t, t.globalPid = process_.processId(), t.index = window.index,
                            t.startNs = process_.time(window.startNs), t.endNs = end);
     }
-    int64_t recordedNs = 0;
+    double recordedSeconds = 0;
     const std::vector<TimeRange> ranges = *windows();
-    for (const TimeRange& range : ranges) recordedNs += range.durationNs();
+    for (const TimeRange& range : ranges)
+        recordedSeconds += static_cast<double>(range.durationNs()) / 1e9;
     const size_t count = windows_.all().size();
     process_.trace.health(
         Severity::Info, HealthCode::Windows,
@@ -265,8 +268,7 @@ void LogImporter::writeWindows() {
                                  shownName())
                    : fmt::format("Process {} recorded in {} window{}, {:.3f} s in all; what it did "
                                  "before, between and after is not in the trace.",
-                                 shownName(), count, count == 1 ? "" : "s",
-                                 static_cast<double>(recordedNs) / 1e9),
+                                 shownName(), count, count == 1 ? "" : "s", recordedSeconds),
         process_.processId(), {}, static_cast<int64_t>(count));
 }
 

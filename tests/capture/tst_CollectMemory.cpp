@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
+#include <limits>
 
 #include "tests/capture/CollectorFixture.h"
 #include "tests/support/runTest.h"
@@ -287,6 +288,29 @@ class tst_CollectMemory : public QObject {
         QCOMPARE(rows("SELECT startNs, endNs FROM LANESCOPE_WINDOWS"),
                  "100|200, 200|200, 300|NULL");
         QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "1");
+    }
+
+    void windowsMayBeAtAnyTime() {
+        TestLog log;
+        const auto window = [&](int64_t timestampNs, bool isBegin, uint32_t index) {
+            WindowRecord record{};
+            record.timestampNs = timestampNs;
+            record.index = index;
+            record.isBegin = isBegin ? 1 : 0;
+            log.add(RecordKind::Window, record);
+        };
+        for (const uint32_t index : {0, 1, 2}) {
+            window(startNs + std::numeric_limits<int64_t>::min() / 2 - 1, true, index);
+            window(std::numeric_limits<int64_t>::max(), false, index);
+        }
+        log.add(RecordKind::Kernel, kernel(310, log.string("gemm")));
+        log.flush();
+        log.writeTo(logPath("box.0.4242.log"));
+        collect();
+        QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "1");
+        QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'windows'"),
+                 "Process 4242 recorded in 3 windows, 13835058055.282 s in all; what it did "
+                 "before, between and after is not in the trace.");
     }
 
     void countsWindowsOnceThatTheLogSaysAgain() {
