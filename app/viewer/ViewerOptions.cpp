@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <QtGlobal>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <string_view>
 
@@ -75,7 +76,11 @@ void declare(CLI::App& app, RawOptions& raw) {
         "--render", raw.render, "Write a PNG of the window to this file and end; needs no display");
     render->type_name("FILE")->check(CLI::Validator(
         [](const std::string& text) {
-            return text.empty() ? std::string("the name of the picture is empty") : std::string();
+            if (text.empty()) return std::string("the name of the picture is empty");
+            const std::string ending = std::filesystem::path(text).extension();
+            return ending.empty() || ending == ".png" || ending == ".PNG"
+                       ? std::string()
+                       : fmt::format("a picture is written as PNG; let \"{}\" end in .png", text);
         },
         ""));
     const auto ofPicture = [render](CLI::Option* option, const char* type) {

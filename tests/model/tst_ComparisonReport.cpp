@@ -381,6 +381,20 @@ class TestComparisonReport : public QObject {
         QCOMPARE(said["sentence"].toString(), QString("12 events were dropped."));
     }
 
+    /// The kernels of one template are told apart where the terminal cuts their names.
+    void longNamesBeginWithWhatPeopleCallTheKernel() {
+        ComparisonReport report = reportOf(training(1), {training(1.3)});
+        for (WorkerComparison& pair : report.candidates[0].comparison.workers)
+            for (ContributorDifference& one : pair.contributors)
+                one.baseline.name = one.candidate.name =
+                    "void at::native::vectorized_elementwise_kernel<4, "
+                    "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, "
+                    "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
+        const std::string text = comparisonAsText(report);
+        QVERIFY2(text.find("add f32 \u00b7 void at::native::vec") != std::string::npos,
+                 text.c_str());
+    }
+
     void emptyRunsMakeEveryFormat() {
         const ComparisonReport report =
             reportOf(summaryOf(SimulatedTrace().finish()), {training(1)});

@@ -10,6 +10,7 @@
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/values/formatValue.h"
 #include "model/values/kernelName.h"
+#include "model/values/knownKernelName.h"
 
 namespace lanescope::report {
 
@@ -20,6 +21,8 @@ namespace {
 using Side = TextGrid::Side;
 
 constexpr size_t widestRange = 24;
+/// A name that is longer is cut where the terminal ends.
+constexpr size_t widestWholeName = 60;
 
 bool isSingle(const ComparisonReport& report) {
     return report.candidates.size() == 1;
@@ -75,10 +78,18 @@ std::string gridText(const ComparisonTable& table, bool hasSum = false) {
     return grid.text();
 }
 
+/// Begins with what people call a kernel where its name is long: cut, templates of one library are
+/// all the same.
+std::string nameInTable(std::string_view name) {
+    const std::string whole(withoutParameters(name));
+    if (displayWidth(whole) <= widestWholeName) return whole;
+    const std::string known = knownKernelName(name);
+    return known.empty() ? whole : fmt::format("{} · {}", known, whole);
+}
+
 std::string titleOf(const ComparisonRow& row) {
-    std::string title(withoutParameters(row.name));
-    if (!row.formerName.empty())
-        title += fmt::format(" (was {})", withoutParameters(row.formerName));
+    std::string title = isIdle(*row.part) ? row.name : nameInTable(row.name);
+    if (!row.formerName.empty()) title += fmt::format(" (was {})", nameInTable(row.formerName));
     if (row.match == MatchKind::OnlyBaseline) title = "(gone) " + title;
     if (row.match == MatchKind::OnlyCandidate) title = "(new) " + title;
     return isIdle(*row.part) ? fmt::format("{}: {}", name(*row.part), title) : title;
@@ -141,8 +152,8 @@ std::string unmatchedText(const ComparisonReport& report, const ReportGroup& gro
     const size_t shown = report.top == 0 ? rows.size() : std::min(rows.size(), report.top);
     TextGrid grid({Side::Right, Side::Left, Side::Left});
     for (size_t row = 0; row < shown; ++row)
-        grid.add({table.number(row, 0), table.number(row, 1),
-                  printable(withoutParameters(rows[row].name))});
+        grid.add(
+            {table.number(row, 0), table.number(row, 1), printable(nameInTable(rows[row].name))});
     text += grid.text();
     if (rows.size() > shown) text += fmt::format("... and {} more.\n", rows.size() - shown);
     return text;

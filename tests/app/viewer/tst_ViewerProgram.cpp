@@ -152,10 +152,23 @@ class TestViewerProgram : public QObject {
         QCOMPARE(outcome.errors.count('\n'), 1);
     }
 
-    void anEmptyPictureNameIsAMistakeOfUse() {
-        const Outcome outcome = runViewer({baseline_, "--render", ""});
+    void aPictureThatCannotBeMadeIsAMistakeOfUse_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("mentions");
+        QTest::newRow("no name") << ""
+                                 << "name of the picture is empty";
+        QTest::newRow("JPEG") << QString::fromStdString((folder_ / "v.jpg").string())
+                              << "end in .png";
+    }
+
+    void aPictureThatCannotBeMadeIsAMistakeOfUse() {
+        QFETCH(QString, name);
+        QFETCH(QString, mentions);
+        const Outcome outcome = runViewer({baseline_, "--render", name});
         QCOMPARE(outcome.status, 2);
         QVERIFY(outcome.errors.startsWith("lanescope-viewer: "));
+        QVERIFY2(outcome.errors.contains(mentions), qPrintable(outcome.errors));
+        QVERIFY(name.isEmpty() || !QFile::exists(name));
     }
 
     void aRangeOutsideTheTraceIsASentenceAndAStatus() {
