@@ -11,6 +11,7 @@
 #include "model/load/inspectorFormat.h"
 #include "model/load/jsonFormat.h"
 #include "model/load/nsightReport.h"
+#include "model/load/packedFormats.h"
 #include "model/load/protobufFormats.h"
 #include "model/load/sqliteFormats.h"
 
@@ -18,12 +19,27 @@ namespace lanescope {
 
 namespace {
 
-constexpr std::array knownFormats{&lanescopeFormat,      &nsightFormat,         &nvprofFormat,
-                                  &chromeFormat,         &rocpdFormat,          &rpdFormat,
-                                  &xplaneFormat,         &perfettoFormat,       &inspectorFormat,
-                                  &nsightReportFormat,   &nvvpSessionFormat,    &nvprofLogFormat,
-                                  &memorySnapshotFormat, &flightRecorderFormat, &pickleFormat,
-                                  &fleetReportFormat};
+constexpr std::array knownFormats{&lanescopeFormat,
+                                  &nsightFormat,
+                                  &nvprofFormat,
+                                  &chromeFormat,
+                                  &rocpdFormat,
+                                  &rpdFormat,
+                                  &xplaneFormat,
+                                  &perfettoFormat,
+                                  &inspectorFormat,
+                                  &nsightReportFormat,
+                                  &nvvpSessionFormat,
+                                  &nvprofLogFormat,
+                                  &memorySnapshotFormat,
+                                  &flightRecorderFormat,
+                                  &pickleFormat,
+                                  &fleetReportFormat,
+                                  &xzFormat,
+                                  &zstdFormat,
+                                  &bzip2Format,
+                                  &zipFormat,
+                                  &tarFormat};
 
 /// "a, b or c".
 std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {

@@ -131,6 +131,11 @@ void tst_TraceFormats::initTestCase() {
     writeFile(folder_ / "message.log", "{\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_exec_time_us\":9}}");
     writeFile(folder_ / "both.json", "{\"ph\": \"X\", \"ts\": 1, \"args\": " + record + "}}");
     writeFile(folder_ / "lines.jsonl", "{\"header\":{\"rank\":0},\"metadata\":{}}\n");
+    writeFile(folder_ / "run.sqlite.xz", std::string("\xfd\x37zXZ\0\0\4", 8));
+    writeFile(folder_ / "run.sqlite.zst", "\x28\xb5\x2f\xfd\x24\x05");
+    writeFile(folder_ / "run.sqlite.bz2", "BZh91AY&SY");
+    writeFile(folder_ / "runs.zip", std::string("PK\3\4\x14\0", 6));
+    writeFile(folder_ / "runs.tar", "run.sqlite" + std::string(247, '\0') + "ustar  ");
     writeFile(folder_ / "empty", "");
     writeFile(folder_ / "zeros", std::string(4096, '\0'));
 }
@@ -166,6 +171,11 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
                                                       {"text", ""},
                                                       {"run.nsys-rep", "nsight-report"},
                                                       {"fleet.sqlite", "fleet-report"},
+                                                      {"run.sqlite.xz", "xz"},
+                                                      {"run.sqlite.zst", "zstd"},
+                                                      {"run.sqlite.bz2", "bzip2"},
+                                                      {"runs.zip", "zip"},
+                                                      {"runs.tar", "tar"},
                                                       {"zeros", ""},
                                                       {"empty", ""}};
     for (const auto& [name, format] : expected) {
@@ -237,6 +247,12 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
         << "flight.pkl.gz"
         << "%1 is a dump of PyTorch's flight recorder, which holds no times on GPUs: look at the "
            "dumps of all ranks with \"torchfrtrace\".";
+    QTest::newRow("packed by xz")
+        << "run.sqlite.xz"
+        << "%1 is packed by xz: unpack it with \"xz -dk\" and open what comes out.";
+    QTest::newRow("archive in gzip")
+        << "runs.tar.gz"
+        << "%1 is an archive of tar: unpack it with \"tar -xf\" and open the trace in it.";
     QTest::newRow("pickle") << "any.pickle"
                             << "%1 is a pickle of Python, whose reading could run anything: have "
                                "the program that wrote it write a trace, as export_chrome_trace of "
