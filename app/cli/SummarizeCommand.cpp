@@ -11,6 +11,7 @@
 #include "app/cli/loadForCommand.h"
 #include "model/fleet/RankDetails.h"
 #include "model/format/Sqlite.h"
+#include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
 
 namespace lanescope::cli {
@@ -35,8 +36,15 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file,
     if (const Result<Database> database = Database::openReadOnly(file))
         details->clocks = fleet::readClocks(*database, **trace, *run);
     const std::filesystem::path path = folder / fleet::summaryName(file);
+    // Before, so that what stands there stays; and after, as writing looks at more of the trace.
+    if (const auto whole = checkIndex(**trace); !whole) return fail(whole.error());
     if (auto written = fleet::writeSummaryFile(path, **trace, *run, *details, false); !written)
         return fail(written.error());
+    if (const auto whole = checkIndex(**trace); !whole) {
+        std::error_code error;
+        std::filesystem::remove(path, error);
+        return fail(whole.error());
+    }
     return path;
 }
 

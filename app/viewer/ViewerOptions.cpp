@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <QtGlobal>
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <limits>
@@ -16,6 +18,8 @@
 #include "model/format/parseDuration.h"
 #include "model/format/version.h"
 #include "model/load/TraceFormat.h"
+#include "model/values/formatValue.h"
+#include "model/values/lowerCase.h"
 
 namespace lanescope::viewer {
 namespace {
@@ -77,10 +81,13 @@ void declare(CLI::App& app, RawOptions& raw) {
     render->type_name("FILE")->check(CLI::Validator(
         [](const std::string& text) {
             if (text.empty()) return std::string("the name of the picture is empty");
-            const std::string ending = std::filesystem::path(text).extension();
-            return ending.empty() || ending == ".png" || ending == ".PNG"
+            const std::string ending = lowerCase(std::filesystem::path(text).extension().string());
+            constexpr std::array<std::string_view, 10> others{
+                ".jpg", ".jpeg", ".svg", ".pdf", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm"};
+            return std::find(others.begin(), others.end(), ending) == others.end()
                        ? std::string()
-                       : fmt::format("a picture is written as PNG; let \"{}\" end in .png", text);
+                       : fmt::format("a picture is written as PNG; let \"{}\" end in .png",
+                                     printable(text));
         },
         ""));
     const auto ofPicture = [render](CLI::Option* option, const char* type) {

@@ -234,12 +234,11 @@ void LogImporter::nameOtherThreads() {
 
 std::optional<std::vector<TimeRange>> LogImporter::windows() const {
     if (!windows_.areThere()) return std::nullopt;
-    // A damaged log's times may be anything.
-    const auto sound = [](int64_t ns) { return std::clamp(ns, -greatestTimeNs, greatestTimeNs); };
     std::vector<TimeRange> ranges;
     for (const ProcessWindows::Window& window : windows_.all()) {
-        const int64_t startNs = sound(process_.time(window.startNs));
-        const int64_t stopNs = sound(window.endNs ? process_.time(*window.endNs) : endNs());
+        const int64_t startNs = process_.boundedTime(window.startNs);
+        const int64_t stopNs = window.endNs ? process_.boundedTime(*window.endNs)
+                                            : std::clamp(endNs(), -greatestTimeNs, greatestTimeNs);
         ranges.push_back({startNs, std::max(startNs, stopNs)});
     }
     std::sort(ranges.begin(), ranges.end(),
@@ -252,9 +251,9 @@ void LogImporter::writeWindows() {
     constexpr const auto& t = tables::windows;
     for (const ProcessWindows::Window& window : windows_.all()) {
         std::optional<int64_t> end;
-        if (window.endNs) end = process_.time(*window.endNs);
+        if (window.endNs) end = process_.boundedTime(*window.endNs);
         process_.trace.add(t, t.globalPid = process_.processId(), t.index = window.index,
-                           t.startNs = process_.time(window.startNs), t.endNs = end);
+                           t.startNs = process_.boundedTime(window.startNs), t.endNs = end);
     }
     double recordedSeconds = 0;
     const std::vector<TimeRange> ranges = *windows();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 #include "capture/collector/LogStrings.h"
 #include "capture/collector/TraceWriter.h"
 #include "model/format/GlobalId.h"
+#include "model/format/TimeRange.h"
 
 namespace lanescope::capture {
 
@@ -34,6 +36,10 @@ struct ProcessContext {
     int64_t time(int64_t realtimeNs) const {
         return static_cast<int64_t>(static_cast<uint64_t>(realtimeNs) -
                                     static_cast<uint64_t>(sessionStartNs));
+    }
+    /// The same, within the times that a trace may have: differences of two stay in range.
+    int64_t boundedTime(int64_t realtimeNs) const {
+        return std::clamp(time(realtimeNs), -greatestTimeNs, greatestTimeNs);
     }
 };
 

@@ -54,14 +54,18 @@ std::span<const PythonLooks::Frame> PythonLooks::at(int64_t globalTid, int64_t t
     const std::vector<Run>& runs = known->second;
     const auto next = std::ranges::upper_bound(runs, timeNs, {}, &Run::startNs);
     const auto distance = [&](const Run& run) {
-        if (timeNs < run.startNs) return run.startNs - timeNs;
-        return timeNs > run.endNs ? timeNs - run.endNs : int64_t{0};
+        // A damaged log's times may lie further apart than fits with a sign.
+        const auto apart = [](int64_t from, int64_t to) {
+            return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
+        };
+        if (timeNs < run.startNs) return apart(timeNs, run.startNs);
+        return timeNs > run.endNs ? apart(run.endNs, timeNs) : uint64_t{0};
     };
     const Run* nearest = next == runs.end() ? nullptr : &*next;
     if (next != runs.begin() &&
         (nearest == nullptr || distance(*std::prev(next)) <= distance(*nearest)))
         nearest = &*std::prev(next);
-    if (nearest == nullptr || distance(*nearest) > nearNs) return {};
+    if (nearest == nullptr || distance(*nearest) > uint64_t{nearNs}) return {};
     for (int64_t at = nearest->stack; at != 0 && found_.size() < mostFrames;) {
         const auto frame = frames_.find(at);
         if (frame == frames_.end()) break;

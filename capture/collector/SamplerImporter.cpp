@@ -72,6 +72,15 @@ size_t SamplerImporter::poll(size_t maximumBlocks) {
     return 0;
 }
 
+bool SamplerImporter::isTime(int64_t realtimeNs) {
+    constexpr int64_t latest = int64_t{1} << 62;  // in the year 2116
+    return realtimeNs >= 0 && realtimeNs <= latest;
+}
+
+void SamplerImporter::noteTime(int64_t realtimeNs) {
+    if (isTime(realtimeNs)) latestNs_ = std::max(latestNs_, realtimeNs);
+}
+
 void SamplerImporter::visit(const log::StringRecord& record, std::string_view text) {
     process_.strings.add(record.id, text);
 }
@@ -82,7 +91,7 @@ void SamplerImporter::visit(const log::PropertyRecord& record) {
 }
 
 void SamplerImporter::visit(const log::ClockRecord& record) {
-    latestNs_ = std::max(latestNs_, record.realtimeNs);
+    noteTime(record.realtimeNs);
 }
 
 void SamplerImporter::visit(const log::NoteRecord& record) {
@@ -101,7 +110,7 @@ void SamplerImporter::visit(const log::DroppedRecord& record) {
 
 void SamplerImporter::visit(const log::EndRecord& record) {
     end_ = record;
-    latestNs_ = std::max(latestNs_, record.timestampNs);
+    noteTime(record.timestampNs);
 }
 
 void SamplerImporter::visit(const log::SampledGpuRecord& record) {
@@ -134,7 +143,11 @@ void SamplerImporter::visit(const log::CounterRecord& record) {
 
 void SamplerImporter::visit(const log::SamplesRecord& record,
                             std::span<const log::SampleValue> values) {
-    latestNs_ = std::max(latestNs_, record.timestampNs);
+    if (!isTime(record.timestampNs)) {
+        outOfOrder_ += static_cast<int64_t>(values.size());
+        return;
+    }
+    noteTime(record.timestampNs);
     for (const log::SampleValue& value : values)
         if (const auto counter = counters_.find(value.counter); counter != counters_.end())
             take(counter->second, record.timestampNs, value);
@@ -219,7 +232,7 @@ void SamplerImporter::visit(const log::GpuMetricSamplesRecord& record,
     const size_t stride = size_t{record.metricCount} + 1;
     for (size_t at = 0; at + stride <= words.size(); at += stride) {
         const auto timeNs = static_cast<int64_t>(words[at]);
-        latestNs_ = std::max(latestNs_, timeNs);
+        noteTime(timeNs);
         for (uint32_t metric = 0; metric < record.metricCount; ++metric) {
             constexpr const auto& t = tables::gpuMetrics;
             process_.trace.add(t, t.timestamp = process_.time(timeNs), t.typeId = type,
@@ -310,11 +323,14 @@ void SamplerImporter::writeHealth() {
                                  nameOf(what).plural, nameOf(what).cause),
                      {}, {}, static_cast<int64_t>(count));
     if (outOfOrder_ > 0)
-        trace.health(Severity::Warning, HealthCode::SamplesOutOfOrder,
-                     fmt::format("{} samples in the log {} are older than others before them and "
-                                 "were left out.",
-                                 outOfOrder_, reader_.path().filename().string()),
-                     {}, {}, outOfOrder_);
+        trace.health(
+            Severity::Warning, HealthCode::SamplesOutOfOrder,
+            fmt::format(
+                "{} sample{} in the log {} {} older than others before, or of no time that a "
+                "clock shows, and left out.",
+                outOfOrder_, outOfOrder_ == 1 ? "" : "s", reader_.path().filename().string(),
+                outOfOrder_ == 1 ? "is" : "are"),
+            {}, {}, outOfOrder_);
     if (!end_ && !problem_ && latestNs_ != 0)
         trace.health(
             Severity::Warning, HealthCode::SamplerEnded,

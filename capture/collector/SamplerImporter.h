@@ -84,6 +84,10 @@ class SamplerImporter : private log::RecordVisitor {
     };
 
     std::optional<int64_t> gpuId(int64_t gpu) const;
+    /// Whether any clock shows such a time; of those that do, differences and the next are in
+    /// range.
+    static bool isTime(int64_t realtimeNs);
+    void noteTime(int64_t realtimeNs);
     void take(Counter& counter, int64_t timeNs, const log::SampleValue& value);
     void insert(Counter& counter, int64_t timeNs, const log::SampleValue& value);
     void announce(const Counter& counter);
@@ -103,7 +107,8 @@ class SamplerImporter : private log::RecordVisitor {
     std::map<std::string, std::string, std::less<>> properties_;
     int64_t latestNs_ = 0;  ///< The latest that the log tells of, in the time of its samples.
     std::map<Loss, uint64_t> dropped_;
-    int64_t outOfOrder_ = 0;  ///< Values from long before others of their counter.
+    /// Values from long before others of their counter, or of no time.
+    int64_t outOfOrder_ = 0;
     size_t notes_ = 0;
     bool saidClockSet_ = false;
     std::optional<log::EndRecord> end_;

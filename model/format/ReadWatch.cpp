@@ -53,6 +53,12 @@ std::optional<FileDoubt> ReadWatch::doubt() const {
         return FileDoubt{Severity::Warning, HealthCode::ChecksumsDamaged,
                          "The checksums of the file are damaged or were written over: nobody can "
                          "tell whether the rest is as it was recorded."};
+    // Whoever records a trace seals it when nobody writes any more.
+    if (hasLog_ && state_ != SealState::None)
+        return FileDoubt{
+            Severity::Warning, HealthCode::TraceChanged,
+            "Another program writes to the trace, or left rows in a log beside it, since "
+            "it was recorded; they are shown as they are now."};
     if (pages == 0) return std::nullopt;
     if (state_ == SealState::Changed)
         return FileDoubt{Severity::Warning, HealthCode::TraceChanged,

@@ -42,11 +42,15 @@ class ReadWatch {
 
     /// Before anything is read.
     void setSeal(PageSeal seal);
-    SealState sealState() const { return state_; }
+    SealState sealState() const {
+        return hasLog_ && state_ == SealState::Whole ? SealState::Changed : state_.load();
+    }
     /// Takes what was read from `offset` on. `counterNow` tells the file's change counter as it is
     /// now, which is asked where a page differs: it may have been written while it was read.
     void see(std::span<const std::byte> bytes, uint64_t offset,
              const std::function<uint32_t()>& counterNow);
+    /// A log beside the file holds rows, which come from there and have no checksum.
+    void noteLog() { hasLog_ = true; }
     /// Pages that were read and differ from what was sealed.
     size_t differingPages() const;
     /// What is to be said of the file; nothing as long as all that was read is as it was.
@@ -63,6 +67,7 @@ class ReadWatch {
     const std::string path_;
     PageSeal seal_;  ///< Not changed while pages are read.
     std::atomic<SealState> state_{SealState::None};
+    std::atomic<bool> hasLog_{false};
 
     mutable std::mutex mutex_;
     std::optional<Error> trouble_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/watchedVfs.h"
 
+#include <optional>
+
 #include <sqlite3.h>
 #include <sys/stat.h>
 
@@ -26,6 +28,7 @@ namespace {
 struct WatchedFile {
     sqlite3_file base{};
     bool isImmutable = false;
+    bool hasLog = false;  ///< With rows in it.
     std::shared_ptr<ReadWatch> watch;
 };
 
@@ -120,26 +123,39 @@ sqlite3_vfs* vfsBelow(sqlite3_vfs* vfs) {
     return static_cast<sqlite3_vfs*>(vfs->pAppData);
 }
 
-/// Whether the header says that changes may lie in a log, and there is none.
-bool hasNoLog(sqlite3_file* file, const char* name) {
+/// Whether changes that are not in the file may lie in a log beside it; nothing if its header says
+/// that it is used without one.
+std::optional<bool> hasLog(sqlite3_file* file, const char* name) {
     std::array<std::byte, 2> versions{};
     constexpr std::byte withLog{2};
-    if (!readBelow(file, versions, 18) || versions[1] != withLog) return false;
+    if (!readBelow(file, versions, 18) || versions[1] != withLog) return std::nullopt;
     struct stat status {};
     const std::string log = std::string(name) + "-wal";
-    return ::stat(log.c_str(), &status) != 0 || status.st_size == 0;
+    return ::stat(log.c_str(), &status) == 0 && status.st_size > 0;
+}
+
+bool isNoRegularFile(const char* name) {
+    struct stat status {};
+    return ::stat(name, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
 int openFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* flagsOut) {
     auto* own = new (file) WatchedFile();
     below(file)->pMethods = nullptr;
+    file->pMethods = nullptr;
+    // Beside a trace may lie anything, and a pipe would be waited for.
+    if ((flags & SQLITE_OPEN_MAIN_JOURNAL) != 0 && name != nullptr && isNoRegularFile(name))
+        return SQLITE_CANTOPEN;
     const int code = vfsBelow(vfs)->xOpen(vfsBelow(vfs), name, below(file), flags, flagsOut);
     // SQLite closes what has methods, also where it could not be opened.
     file->pMethods = below(file)->pMethods == nullptr       ? nullptr
                      : below(file)->pMethods->iVersion >= 2 ? &methodsOf<3>
                                                             : &methodsOf<1>;
-    if (code == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0 && name != nullptr)
-        own->isImmutable = hasNoLog(file, name);
+    if (code == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0 && name != nullptr) {
+        const std::optional<bool> log = hasLog(file, name);
+        own->isImmutable = log == false;
+        own->hasLog = log == true;
+    }
     return code;
 }
 
@@ -226,7 +242,9 @@ bool watchReads(sqlite3* database, std::shared_ptr<ReadWatch> watch, bool readsS
                 if (!isRead) watch->noteFailedRead(errno);
                 return isRead;
             }));
-    reinterpret_cast<WatchedFile*>(file)->watch = std::move(watch);
+    auto* const own = reinterpret_cast<WatchedFile*>(file);
+    if (own->hasLog) watch->noteLog();
+    own->watch = std::move(watch);
     return true;
 }
 

@@ -52,16 +52,20 @@ class TraceCheck {
     std::vector<Finding> run(const LoadProgress& progress) {
         const LoadProgress unpacking = partOf(progress, 0, 0.2);
         Result<TraceSource> source = TraceSource::open(path_, unpacking);
-        if (source && !source->startsLikeSqlite())
-            if (const auto format = findFormat(*source, traceFormats())) {
-                good(
-                    fmt::format("It is {}, which has no checksums: a bit that changed since cannot "
-                                "be told.",
-                                (*format)->name));
-                checkEvents(partOf(progress, 0.2, 0.9));
-                checkIndexes();
+        if (source && !source->startsLikeSqlite()) {
+            const auto format = findFormat(*source, traceFormats());
+            if (!format) {
+                bad(format.error().sentence);
                 return std::move(findings_);
             }
+            good(
+                fmt::format("It is {}, which has no checksums: a bit that changed since cannot "
+                            "be told.",
+                            (*format)->name));
+            checkEvents(partOf(progress, 0.2, 0.9));
+            checkIndexes();
+            return std::move(findings_);
+        }
         const Result<const Database*> database = source ? source->database() : fail(source.error());
         if (!database) {
             bad(database.error().sentence);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model/load/json/readJsonTrace.h"
+#include "model/load/packedFormats.h"
 
 namespace lanescope {
 
@@ -23,7 +24,8 @@ Result<bool> isChromeTrace(TraceSource& source) {
                                                    "\"ts\""};
     const std::string_view start = source.start();
     const size_t first = start.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos || source.startsLikeSqlite()) return false;
+    if (first == std::string_view::npos || source.startsLikeSqlite() || isPacked(source))
+        return false;
     const auto found = std::count_if(keys.begin(), keys.end(), [start](std::string_view key) {
         return start.find(key) != std::string_view::npos;
     });

@@ -5,7 +5,11 @@
 
 namespace lanescope {
 
-// What other packers than gzip made, known by name only. A tape of tar is known within gzip, too.
+// What other packers than gzip made, known by name only. A tape of tar is known within gzip, too,
+// as tar itself unpacks both at once.
+
+/// Whether a file is of one of these formats, whatever of what it packs can be read as it lies.
+bool isPacked(const TraceSource& source);
 
 extern const TraceFormat xzFormat;
 extern const TraceFormat zstdFormat;

@@ -54,6 +54,11 @@ std::string namesOf(std::span<const TraceFormat* const> formats, std::string_vie
     return list;
 }
 
+/// Of a format that is known by name only.
+Error refusalOf(const TraceFormat& format, const TraceSource& source) {
+    return {fmt::format("{} is {}: {}.", source.path().string(), format.name, format.advice)};
+}
+
 }  // namespace
 
 std::span<const TraceFormat* const> traceFormats() {
@@ -66,8 +71,7 @@ Result<const TraceFormat*> findFormat(TraceSource& source,
         const Result<bool> isIt = format->recognises(source);
         if (!isIt) return fail(isIt.error());
         if (!*isIt) continue;
-        if (format->read == nullptr)
-            return fail("{} is {}: {}.", source.path().string(), format->name, format->advice);
+        if (format->read == nullptr) return fail(refusalOf(*format, source));
         return format;
     }
     return fail("{} is not a trace: {} neither {}.", source.path().string(),
@@ -79,11 +83,12 @@ Result<void> refuseWithoutTables(TraceSource& source) {
     if (source.startsLikeSqlite()) return {};
     for (const TraceFormat* format : knownFormats) {
         const Result<bool> isIt = format->recognises(source);
-        if (isIt && *isIt && format->read != nullptr)
-            return fail(
-                "{0} is {1}, whose tables only a trace of our own has: make one with \"lanescope "
-                "import {0}\".",
-                source.path().string(), format->name);
+        if (!isIt || !*isIt) continue;
+        if (format->read == nullptr) return fail(refusalOf(*format, source));
+        return fail(
+            "{0} is {1}, whose tables only a trace of our own has: make one with \"lanescope "
+            "import {0}\".",
+            source.path().string(), format->name);
     }
     return {};
 }

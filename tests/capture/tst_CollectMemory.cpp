@@ -311,6 +311,8 @@ class tst_CollectMemory : public QObject {
         QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'windows'"),
                  "Process 4242 recorded in 3 windows, 13835058055.282 s in all; what it did "
                  "before, between and after is not in the trace.");
+        QCOMPARE(row("SELECT min(startNs), max(endNs) FROM LANESCOPE_WINDOWS"),
+                 fmt::format("{}|{}", -greatestTimeNs, greatestTimeNs));
     }
 
     void countsWindowsOnceThatTheLogSaysAgain() {

@@ -189,6 +189,32 @@ class tst_HealthFacts : public QObject {
         QCOMPARE(notesOfCode(*trace, HealthCode::LogOddRecords).size(), size_t{1});
     }
 
+    /// A damaged log may hold them; what came before stays, and nothing is known after it.
+    void samplesOfNoTimeAreLeftOut() {
+        constexpr int64_t latest = std::numeric_limits<int64_t>::max();
+        {
+            std::string path = fixture_->logPath("box.sampler.77.log");
+            path.resize(path.size() - std::string_view(".log").size());
+            capture::SampleLog written(path, 1 << 20);
+            const uint32_t power =
+                written.addCounter({"nvml", "power", "Power", "W", log::CounterMeaning::Gauge});
+            capture::SampleBatch batch;
+            for (const int64_t timeNs : {startNs + 100, latest, -latest, startNs + 200}) {
+                batch.clear();
+                batch.add(power, static_cast<double>(timeNs % 7));
+                written.write(timeNs, batch);
+            }
+            written.end();
+        }
+        const TracePtr trace = load();
+        const auto said = notesOfCode(*trace, HealthCode::SamplesOutOfOrder);
+        QCOMPARE(said.size(), size_t{1});
+        QCOMPARE(said[0].count, int64_t{2});
+        QCOMPARE(fixture_->rows("SELECT timestamp FROM LANESCOPE_COUNTER_SAMPLES WHERE value IS "
+                                "NOT NULL ORDER BY 1"),
+                 "100, 200");
+    }
+
     /// From 0.03 of a core on; less is no doubt about what the program did.
     void timeThatTheHostTookIsSaid() {
         for (const auto& [seconds, isSaid] : {std::pair(0.5, true), std::pair(0.05, false)}) {

@@ -221,8 +221,8 @@ def nccl():
     return log.whole()
 
 
-def sampler():
-    """Counters, GPU metrics, and threads that were looked at."""
+def sampler(far=()):
+    """Counters, GPU metrics, and threads that were looked at; last, samples at the times of `far`."""
     log = Log(77)
     log.property("samplerVersion", "1")
     log.add("SampledGpu", 0, log.text("GPU-01000000-0000-0000-0000-000000000000"), log.text("Simulated GPU"))
@@ -235,6 +235,8 @@ def sampler():
     for number, at in enumerate(moments):
         values = b"".join(struct.pack("<IIQ", counter, number % 3, 0x4059000000000000 + number // 4) for counter in range(7))
         log.add("Samples", START + at, len(values) // 16, rest=values)
+    for number, at in enumerate(far):
+        log.add("Samples", at, 1, rest=struct.pack("<IIQ", 0, 2 * (number % 2), number))
     log.add("GpuProcess", START + 20, 4096, 0, PID, log.text("python"))
     log.add("GpuProcess", START + 20, -1, 5, PID, 0)
     log.add("SamplingMoment", START + 30, START + 29, START + 31, log.text("step"), 1, PID, 1)
@@ -310,6 +312,7 @@ def all_logs():
     return {
         "work": b"\5" + work(), "work-cut": b"\x09" + cut, "annotations": b"\1" + annotations(), "nccl": b"\5" + nccl(),
         "sampler": b"\5" + annotations() + sampler(),
+        "sampler-far": b"\5" + sampler((2**63 - 6, -2**63 + 1, 2**63 - 1)),
         "several": b"\x15" + nccl() + sampler() + far.whole() + later.whole() + part.whole(),
         "killed": b"\x1d" + annotations()[:-40] + sampler(), "still-ran": b"\x11" + far.whole() + sampler()[:-60],
         "too-short": b"\1" + odd.whole(), "threads": b"\5" + sampler() + perfSeeds.beside_logs(),

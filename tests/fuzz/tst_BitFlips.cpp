@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
 #include <QtTest>
 #include <cstdlib>
 #include <fstream>
@@ -215,6 +217,32 @@ class tst_BitFlips : public QObject {
         QCOMPARE(isSaid(**trace), isOfRows);
         for (const char* beside : {"-wal", "-shm"})
             std::filesystem::remove(path_.string() + beside);
+    }
+
+    /// Whether the writer is still there or was killed: its rows lie beside the file.
+    void rowsInALogAreSaid() {
+        Result<Database> writer = openForWriting(path_);
+        QVERIFY(writer && writer
+                              ->execute("PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema;"
+                                        "PRAGMA journal_mode = WAL; UPDATE "
+                                        "CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = start + 4 * "
+                                        "(\"end\" - start)")
+                              .has_value());
+        QVERIFY(std::filesystem::file_size(path_.string() + "-wal") > 0);
+        QVERIFY(!compare::readRunSummary(path_));
+        const Result<TracePtr> trace = loadTrace(path_);
+        QVERIFY(trace.has_value() && isSaid(**trace));
+        const std::vector<Finding> findings = checkTrace(path_);
+        QVERIFY(std::any_of(findings.begin(), findings.end(),
+                            [](const Finding& finding) { return !finding.isGood; }));
+    }
+
+    void aPipeBesideATraceIsNotWaitedFor() {
+        const std::string journal = path_.string() + "-journal";
+        QCOMPARE(::mkfifo(journal.c_str(), 0600), 0);
+        const Result<TracePtr> trace = loadTrace(path_);
+        QVERIFY(!trace && trace.error().sentence.find("journal") != std::string::npos);
+        std::filesystem::remove(journal);
     }
 
   private:

@@ -157,6 +157,8 @@ class TestViewerProgram : public QObject {
         QTest::addColumn<QString>("mentions");
         QTest::newRow("no name") << ""
                                  << "name of the picture is empty";
+        QTest::newRow("a line break")
+            << QString::fromStdString((folder_ / "a\nb.SVG").string()) << "end in .png";
         QTest::newRow("JPEG") << QString::fromStdString((folder_ / "v.jpg").string())
                               << "end in .png";
     }
@@ -168,6 +170,7 @@ class TestViewerProgram : public QObject {
         QCOMPARE(outcome.status, 2);
         QVERIFY(outcome.errors.startsWith("lanescope-viewer: "));
         QVERIFY2(outcome.errors.contains(mentions), qPrintable(outcome.errors));
+        QVERIFY(name.isEmpty() || !name.contains('\n') || !outcome.errors.contains(name));
         QVERIFY(name.isEmpty() || !QFile::exists(name));
     }
 
