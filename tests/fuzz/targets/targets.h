@@ -15,10 +15,10 @@ using Bytes = std::span<const uint8_t>;
 /// than any reader. `run` gives it any bytes; a sanitizer, a signal or `require` says that it went
 /// wrong. The same bytes do the same every time. One thread.
 struct Target {
-    const char* name;  ///< Also of its folder in `tests/fuzz/corpus`.
+    /// Also of its folder in `tests/fuzz/corpus`. What uses what others read takes their inputs
+    /// (`tests/fuzz/uses.txt`) and needs no folder.
+    const char* name;
     void (*run)(Bytes);
-    /// The byte behind which `usetrace` takes the same input; below 0: it does not.
-    int inUse = -1;
 };
 
 /// All targets.
