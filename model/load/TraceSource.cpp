@@ -23,6 +23,9 @@ Result<TraceSource> TraceSource::begin(Result<UnpackedStream> stream,
     const Result<size_t> count = source.stream_.read(source.start_);
     if (!count) return fail(count.error());
     source.start_.resize(*count);
+    if (*count == 0 && source.isCompressed())
+        return fail("{} holds nothing: what gzip packed into it was empty. Pack the trace again.",
+                    path.string());
     return source;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/load/json/JsonCursor.h"
 #include "model/load/json/readJsonTrace.h"
 #include "model/load/packedFormats.h"
 
@@ -23,13 +24,14 @@ Result<bool> isChromeTrace(TraceSource& source) {
                                                    "\"ph\"",
                                                    "\"ts\""};
     const std::string_view start = source.start();
-    const size_t first = start.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos || source.startsLikeSqlite() || isPacked(source))
-        return false;
+    JsonCursor cursor(start);
+    cursor.skipMark();
+    cursor.skipSpace();
+    if (cursor.isAtEnd() || source.startsLikeSqlite() || isPacked(source)) return false;
     const auto found = std::count_if(keys.begin(), keys.end(), [start](std::string_view key) {
         return start.find(key) != std::string_view::npos;
     });
-    return found > (start[first] == '{' || start[first] == '[' ? 0 : 1);
+    return found > (cursor.takes('{') || cursor.takes('[') ? 0 : 1);
 }
 
 Result<void> readEvents(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {

@@ -13,11 +13,13 @@ constexpr std::string_view xzMark(
     6);
 constexpr std::string_view zstdMark("\x28\xb5\x2f\xfd");
 constexpr std::string_view zipMark("PK\3\4");
+/// Within what gzip packed; elsewhere it is taken off before anybody looks.
+constexpr std::string_view gzipMark("\x1f\x8b\x08");
 constexpr std::string_view tarMark("ustar");
 /// Where the mark stands in the head of a tape's first file.
 constexpr size_t tarMarkAt = 257;
 
-enum class Packer { None, Xz, Zstd, Bzip2, Zip, Tar };
+enum class Packer { None, Xz, Zstd, Bzip2, Zip, Gzip, Tar };
 
 bool isBzip2(std::string_view start) {
     // How large its blocks are, then what the first begins with.
@@ -31,15 +33,16 @@ Packer packerOf(const TraceSource& source) {
     if (start.starts_with(zstdMark)) return Packer::Zstd;
     if (isBzip2(start)) return Packer::Bzip2;
     if (start.starts_with(zipMark)) return Packer::Zip;
+    if (start.starts_with(gzipMark)) return Packer::Gzip;
     const bool isTar = start.size() > tarMarkAt && start.substr(tarMarkAt).starts_with(tarMark);
     return isTar && !source.startsLikeSqlite() ? Packer::Tar : Packer::None;
 }
 
 template <Packer packer>
 Result<bool> isPackedBy(TraceSource& source) {
-    // Of what gzip packed again only tar unpacks both at once.
-    if (packerOf(source) != packer || (source.isCompressed() && packer != Packer::Tar))
-        return false;
+    // Of what gzip packed again only tar unpacks both at once, and gzip itself is known.
+    const bool isKnownWithin = packer == Packer::Tar || packer == Packer::Gzip;
+    if (packerOf(source) != packer || (source.isCompressed() && !isKnownWithin)) return false;
     // Whatever a report begins with, its own program reads it.
     const Result<bool> isReport = nsightReportFormat.recognises(source);
     return isReport ? Result<bool>(!*isReport) : isReport;
@@ -63,6 +66,10 @@ const TraceFormat bzip2Format{"bzip2",  "packed by bzip2",
 const TraceFormat zipFormat{"zip",    "an archive of zip",
                             {".zip"}, isPackedBy<Packer::Zip>,
                             nullptr,  "unpack it with \"unzip\" and open the trace in it"};
+const TraceFormat gzipTwiceFormat{
+    "gzip-twice", "packed by gzip twice",
+    {".gz"},      isPackedBy<Packer::Gzip>,
+    nullptr,      "unpack it once with \"gunzip -k\" and open what comes out"};
 const TraceFormat tarFormat{"tar",    "an archive of tar",
                             {".tar"}, isPackedBy<Packer::Tar>,
                             nullptr,  "unpack it with \"tar -xf\" and open the trace in it"};

@@ -39,6 +39,7 @@ constexpr std::array knownFormats{&lanescopeFormat,
                                   &zstdFormat,
                                   &bzip2Format,
                                   &zipFormat,
+                                  &gzipTwiceFormat,
                                   &tarFormat};
 
 /// "a, b or c".
@@ -59,6 +60,15 @@ Error refusalOf(const TraceFormat& format, const TraceSource& source) {
     return {fmt::format("{} is {}: {}.", source.path().string(), format.name, format.advice)};
 }
 
+/// Of what is no trace.
+Result<void> checkIsAsCalled(const TraceSource& source) {
+    if (source.isCompressed() || source.path().extension() != ".gz") return {};
+    return fail(
+        "{} is called as what gzip packed and does not begin as one: its beginning is damaged, or "
+        "it is something else. Copy it again, or call it what it is.",
+        source.path().string());
+}
+
 }  // namespace
 
 std::span<const TraceFormat* const> traceFormats() {
@@ -74,6 +84,7 @@ Result<const TraceFormat*> findFormat(TraceSource& source,
         if (format->read == nullptr) return fail(refusalOf(*format, source));
         return format;
     }
+    if (const Result<void> packed = checkIsAsCalled(source); !packed) return fail(packed.error());
     return fail("{} is not a trace: {} neither {}.", source.path().string(),
                 source.isCompressed() ? "what is compressed in it is" : "it is",
                 namesOf(formats, " nor "));
@@ -90,7 +101,7 @@ Result<void> refuseWithoutTables(TraceSource& source) {
             "import {0}\".",
             source.path().string(), format->name);
     }
-    return {};
+    return checkIsAsCalled(source);
 }
 
 std::string readableFormats() {

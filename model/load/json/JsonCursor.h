@@ -45,6 +45,10 @@ class JsonCursor {
     void skipSpace() {
         while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
     }
+    /// Passes over the mark of UTF-8, which programs of Windows put before a text.
+    void skipMark() {
+        if (std::string_view(at_, end_).starts_with("\xef\xbb\xbf")) at_ += 3;
+    }
     /// Whether `c` comes next, behind space; if so it is taken.
     bool takes(char c) {
         skipSpace();

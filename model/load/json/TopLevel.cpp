@@ -61,6 +61,7 @@ TopLevel::Progress TopLevel::read(std::string_view text, bool isLast) {
     JsonCursor cursor(text);
     const auto taken = [&](const char* at) { return static_cast<size_t>(at - text.data()); };
     if (!isBegun_) {
+        cursor.skipMark();
         if (cursor.takes('[')) {
             isBegun_ = isBareArray_ = true;
             return {Next::Events, taken(cursor.at())};

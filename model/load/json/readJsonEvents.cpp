@@ -61,6 +61,8 @@ class Reader {
             else if (!readBeside())
                 break;
         }
+        // A bare array may end with the last byte of all.
+        if (!isInEvents_ && rest_.empty()) top_.read({}, true);
         if (file_.bytes == 0 && file_.readError) return fail(*file_.readError);
         file_.facts = top_.facts();
         file_.isClosed = top_.isClosed() && !file_.readError && !file_.isTooLong;
