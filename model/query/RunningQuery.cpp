@@ -138,7 +138,7 @@ bool RunningQuery::goesOn() {
 Result<QueryResult, QueryError> RunningQuery::run(std::string_view sql) {
     if (auto prepared = prepare(sql); !prepared) return tl::unexpected(prepared.error());
     QueryResult result;
-    if (auto collected = collect(result); !collected) return tl::unexpected(collected.error());
+    if (auto collected = collect(sql, result); !collected) return tl::unexpected(collected.error());
     nameColumns(statement_, result.table);
     result.table.name = "sql";
     result.table.title = "SQL";
@@ -151,7 +151,7 @@ Result<void, QueryError> RunningQuery::prepare(std::string_view sql) {
     if (zero != std::string_view::npos)
         return tl::unexpected(QueryError{"A query holds no zero byte.", zero});
     const std::string text(sql);
-    const ReadingOnly guard(database_);
+    const ReadingOnly guard(database_, sql);
     const char* tail = nullptr;
     const int code = sqlite3_prepare_v2(database_, text.c_str(), static_cast<int>(text.size()) + 1,
                                         &statement_, &tail);
@@ -186,9 +186,9 @@ Result<void, QueryError> RunningQuery::checkTail(const char* tail, const char* e
     return tl::unexpected(QueryError{"One statement at a time: here a second one begins.", {}});
 }
 
-Result<void, QueryError> RunningQuery::collect(QueryResult& result) {
+Result<void, QueryError> RunningQuery::collect(std::string_view sql, QueryResult& result) {
     // A statement that is prepared again in mid-way is to stand under the same rules.
-    const ReadingOnly guard(database_);
+    const ReadingOnly guard(database_, sql);
     const int columns = sqlite3_column_count(statement_);
     int64_t bytes = 0;
     for (;;) {

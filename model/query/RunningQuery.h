@@ -28,7 +28,7 @@ class RunningQuery {
     bool goesOn();
     Result<void, QueryError> prepare(std::string_view sql);
     Result<void, QueryError> checkTail(const char* tail, const char* end) const;
-    Result<void, QueryError> collect(QueryResult& result);
+    Result<void, QueryError> collect(std::string_view sql, QueryResult& result);
     QueryError failure(int code, const std::string& refusal = {}) const;
     std::chrono::milliseconds elapsed() const;
 

@@ -60,7 +60,6 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
     if (!schema)
         return fail("The tables of {} cannot be read: {}", path.string(), schema.error().sentence);
     addEmptyTables(raw);
-    if (query.watch_->sealState() == SealState::Changed) query.watch_->forgetPages();
     return query;
 }
 

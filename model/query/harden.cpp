@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lanescope {
 
@@ -158,8 +160,43 @@ const char* text(const char* name) {
     return name != nullptr ? name : "";
 }
 
-/// What a statement that is refused would have done.
-std::string_view nameOfAction(int action) {
+/// Behind space and comments.
+std::string_view statementOf(std::string_view sql) {
+    while (!sql.empty()) {
+        size_t end = sql.find_first_not_of(" \t\r\n\f;");
+        if (end == 0 && sql.starts_with("--")) end = sql.find('\n');
+        if (end == 0 && sql.starts_with("/*")) {
+            const size_t close = sql.find("*/", 2);
+            end = close == std::string_view::npos ? close : close + 2;
+        }
+        if (end == 0) break;
+        sql.remove_prefix(std::min(end, sql.size()));
+    }
+    return sql;
+}
+
+/// The word in capitals that says what a statement does, behind those that have it explained: of
+/// "drop table x" it is "DROP".
+std::string verbOf(std::string_view sql) {
+    for (;;) {
+        sql = statementOf(sql);
+        std::string word;
+        for (const char letter : sql) {
+            const bool isSmall = letter >= 'a' && letter <= 'z';
+            if (!isSmall && (letter < 'A' || letter > 'Z')) break;
+            word += isSmall ? static_cast<char>(letter - 'a' + 'A') : letter;
+        }
+        if (word != "EXPLAIN" && word != "QUERY" && word != "PLAN") return word;
+        sql.remove_prefix(word.size());
+    }
+}
+
+/// What a statement that is refused would have done. SQLite asks first for what it would write,
+/// which of DROP is a row less in the table of tables, so the statement itself is asked; but behind
+/// WITH stands more than that.
+std::string nameOfAction(int action, std::string_view sql) {
+    std::string verb = verbOf(sql);
+    if (!verb.empty() && verb != "WITH" && verb != "SELECT" && verb != "VALUES") return verb;
     switch (action) {
         case SQLITE_INSERT:
             return "INSERT";
@@ -167,25 +204,12 @@ std::string_view nameOfAction(int action) {
             return "UPDATE";
         case SQLITE_DELETE:
             return "DELETE";
-        case SQLITE_ATTACH:
-            return "ATTACH";
-        case SQLITE_DETACH:
-            return "DETACH";
-        case SQLITE_TRANSACTION:
-        case SQLITE_SAVEPOINT:
-            return "A transaction";
-        case SQLITE_ALTER_TABLE:
-            return "ALTER TABLE";
-        case SQLITE_REINDEX:
-            return "REINDEX";
-        case SQLITE_ANALYZE:
-            return "ANALYZE";
         default:
-            return "CREATE or DROP";
+            return "What changes a trace";
     }
 }
 
-std::string refusalOf(int action, const char* first, const char* second) {
+std::string refusalOf(int action, const char* first, const char* second, std::string_view sql) {
     switch (action) {
         case SQLITE_FUNCTION:
             return fmt::format("The function {}() is not allowed here.", text(second));
@@ -194,7 +218,26 @@ std::string refusalOf(int action, const char* first, const char* second) {
                                text(first));
         default:
             return fmt::format("{} is not allowed here: a trace can only be read, with SELECT.",
-                               nameOfAction(action));
+                               nameOfAction(action, sql));
+    }
+}
+
+/// Has the tables be there that SQLite makes of pragmas when they are first used, which the
+/// authorizer would take for writing. Nothing is run: whether a pragma may be is asked of each use.
+void makeTablesOfPragmas(sqlite3* database) {
+    std::vector<std::string> queries;
+    const auto add = [](void* list, int, char** cells, char**) {
+        if (cells[0] != nullptr)
+            static_cast<std::vector<std::string>*>(list)->push_back(
+                fmt::format("SELECT 1 FROM pragma_{}", cells[0]));
+        return 0;
+    };
+    sqlite3_exec(database, "PRAGMA pragma_list", add, &queries, nullptr);
+    for (const std::string& query : queries) {
+        sqlite3_stmt* statement = nullptr;
+        // Of many pragmas there is no table.
+        sqlite3_prepare_v2(database, query.c_str(), -1, &statement, nullptr);
+        sqlite3_finalize(statement);
     }
 }
 
@@ -211,18 +254,17 @@ void hardenForQueries(sqlite3* database) {
     // Full-text and R-tree tables read what the file says they are made of.
     std::array<const char*, 3> kept{"json_each", "json_tree", nullptr};
     sqlite3_drop_modules(database, kept.data());
-    // These come into being when they are first used, which the authorizer would take for writing.
-    sqlite3_exec(database,
-                 "SELECT 1 FROM json_each('[]'), json_tree('[]'), pragma_table_info(''), "
-                 "pragma_table_xinfo(''), pragma_index_list('')",
-                 nullptr, nullptr, nullptr);
+    // These, too, come into being when they are first used.
+    sqlite3_exec(database, "SELECT 1 FROM json_each('[]'), json_tree('[]')", nullptr, nullptr,
+                 nullptr);
+    makeTablesOfPragmas(database);
     sqlite3_exec(database, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
     sqlite3_exec(database, "PRAGMA query_only = ON", nullptr, nullptr, nullptr);
     // In memory, where what it takes can be counted.
     sqlite3_exec(database, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
 }
 
-ReadingOnly::ReadingOnly(sqlite3* database) : database_(database) {
+ReadingOnly::ReadingOnly(sqlite3* database, std::string_view sql) : database_(database), sql_(sql) {
     sqlite3_set_authorizer(database_, &ReadingOnly::decide, this);
 }
 
@@ -234,7 +276,7 @@ int ReadingOnly::decide(void* self, int action, const char* first, const char* s
                         const char*) {
     auto& guard = *static_cast<ReadingOnly*>(self);
     if (guard.isAllowed(action, first, second)) return SQLITE_OK;
-    if (guard.refusal_.empty()) guard.refusal_ = refusalOf(action, first, second);
+    if (guard.refusal_.empty()) guard.refusal_ = refusalOf(action, first, second, guard.sql_);
     return SQLITE_DENY;
 }
 

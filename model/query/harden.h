@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 struct sqlite3;
 
@@ -11,10 +12,11 @@ namespace lanescope {
 /// no views, no triggers, no virtual tables but those that read JSON, nothing that writes.
 void hardenForQueries(sqlite3* database);
 
-/// While it lives, `database` refuses everything but reading. One statement is prepared under it.
+/// While it lives, `database` refuses everything but reading. One statement is prepared under it,
+/// `sql`, which outlives it.
 class ReadingOnly {
   public:
-    explicit ReadingOnly(sqlite3* database);
+    ReadingOnly(sqlite3* database, std::string_view sql);
     ReadingOnly(const ReadingOnly&) = delete;
     ReadingOnly& operator=(const ReadingOnly&) = delete;
     ~ReadingOnly();
@@ -28,6 +30,7 @@ class ReadingOnly {
     bool isAllowed(int action, const char* first, const char* second);
 
     sqlite3* database_;
+    std::string_view sql_;
     std::string refusal_;
 };
 

@@ -89,6 +89,20 @@ class TestSqlCommand : public QObject {
         QTest::newRow("mistake") << QStringList{"SELECT nope"} << "Line 1, column 8";
         QTest::newRow("writing") << QStringList{"DELETE FROM NVTX_EVENTS"} << "only be read";
         QTest::newRow("attaching") << QStringList{"ATTACH '/tmp/x' AS x"} << "ATTACH";
+        QTest::newRow("dropping") << QStringList{"drop table NVTX_EVENTS"} << "DROP is not allowed";
+        QTest::newRow("behind a comment")
+            << QStringList{"/* first */ -- then\nDROP TABLE NVTX_EVENTS"} << "DROP is not allowed";
+        QTest::newRow("explained")
+            << QStringList{"EXPLAIN QUERY PLAN DROP TABLE NVTX_EVENTS"} << "DROP is not allowed";
+        QTest::newRow("creating") << QStringList{"create view v AS SELECT 1"}
+                                  << "CREATE is not allowed";
+        QTest::newRow("with") << QStringList{"WITH x AS (SELECT 1) DELETE FROM NVTX_EVENTS"}
+                              << "DELETE is not allowed";
+        QTest::newRow("begin") << QStringList{"BEGIN"} << "BEGIN is not allowed";
+        QTest::newRow("table of functions") << QStringList{"SELECT * FROM pragma_function_list"}
+                                            << "PRAGMA function_list is not allowed";
+        QTest::newRow("table of databases") << QStringList{"SELECT * FROM pragma_database_list()"}
+                                            << "PRAGMA database_list is not allowed";
         QTest::newRow("no end")
             << QStringList{"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
                            "SELECT count(*) FROM n",
