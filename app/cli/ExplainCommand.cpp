@@ -78,15 +78,16 @@ Result<int> runExplain(const ExplainOptions& options) {
     std::set<Rule> muted;
     for (const std::string& name : options.muted)
         if (const Result<Rule> rule = parseRule(name)) muted.insert(*rule);
-    report::ExplanationReport explained{std::move(*run), {}};
+    report::ExplanationReport explained{std::move(*run), {}, output->lineWidth()};
     explained.explanation = explain::explain(explained.run, muted);
     output->write(printed(explained, options.format));
     const Result<void> closed = output->close();
     if (!closed) return fail(closed.error());
-    // Of what nobody looked at nobody knows that it is good.
-    if (!options.conditions.empty() && explained.run.criticalWorker() == noIndex) {
+    // Of what nobody looked at, or is not what was recorded, nobody knows that it is good.
+    const HealthNote* const damage = explained.run.facts.damage();
+    if (!options.conditions.empty() && (damage || explained.run.criticalWorker() == noIndex)) {
         say(fmt::format("{}: {} So no condition can be judged.", options.file,
-                        explained.explanation.sentence));
+                        damage ? damage->sentence : explained.explanation.sentence));
         return static_cast<int>(exitNoAnswer);
     }
     return isAnyMet(options, explained.explanation) ? static_cast<int>(exitMet)

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/build/RowsByOwner.h"
+#include "model/trace/RowsByOwner.h"
 #include "model/trace/categories.h"
 #include "model/trace/isStopped.h"
 #include "model/trace/rangeDomains.h"

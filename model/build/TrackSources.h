@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "model/build/RowsByOwner.h"
+#include "model/trace/RowsByOwner.h"
 #include "model/trace/Trace.h"
 #include "model/trace/counterPairs.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "model/build/LanePacker.h"
-#include "model/build/RowsByOwner.h"
 #include "model/build/permute.h"
 #include "model/trace/ExtremesTree.h"
+#include "model/trace/RowsByOwner.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/rangeDomains.h"
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "model/build/TrackBuilding.h"
+#include "model/trace/GpusOfProcesses.h"
+#include "model/values/formatTable.h"
 
 namespace lanescope {
 
@@ -40,6 +42,24 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
                      count == 1 ? "it" : "them")});
 }
 
+namespace {
+
+void noteGpusLeftOut(Trace& trace) {
+    const GpusOfProcesses gpus(trace);
+    for (uint32_t process = 0; process < trace.processes.size(); ++process)
+        if (gpus.countOf(process) > GpusOfProcesses::mostGpus)
+            trace.health.push_back(
+                {Severity::Warning, HealthCode::GpusNotExplained,
+                 fmt::format("Process {} works on {} GPUs: steps, and why GPUs are idle, are told "
+                             "of the {} that it uses most.",
+                             trace.processes[process].pid,
+                             formatCount(static_cast<int64_t>(gpus.countOf(process))),
+                             GpusOfProcesses::mostGpus),
+                 trace.processes[process].globalPid});
+}
+
+}  // namespace
+
 void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
                  StringIndex busy, const std::stop_token& stop) {
     trace.tracks.clear();
@@ -49,6 +69,7 @@ void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThrea
     addProcessTracks(trace, sources, std::move(ofThreads), busy, stop);
     addHostTracks(trace, sources);
     markUnrecorded(trace);
+    noteGpusLeftOut(trace);
 }
 
 }  // namespace lanescope

@@ -49,8 +49,7 @@ std::string collectiveName(std::string_view kernelName) {
 }
 
 Collectives::Collectives(const Trace& trace, int64_t worldSize)
-    : callsOf_(trace.threads.size(), LargeVector<Call>(trace.memory.get())),
-      taken_(trace.threads.size()) {
+    : callsOf_(trace.threads.size(), LargeVector<Call>(trace.memory.get())) {
     const auto ranks = ranksByCommunicator(trace);
     for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
         if (trace.nccl.bytes[row] <= 0) continue;
@@ -70,10 +69,10 @@ Collectives::Collectives(const Trace& trace, int64_t worldSize)
         sortLarge(calls, [](const Call& a, const Call& b) { return a.startNs < b.startNs; });
 }
 
-CollectiveBytes Collectives::take(uint32_t thread, int64_t callStartNs) {
+CollectiveBytes Collectives::Taker::take(uint32_t thread, int64_t callStartNs) {
     CollectiveBytes sum;
-    if (thread >= callsOf_.size()) return sum;
-    const LargeVector<Call>& calls = callsOf_[thread];
+    if (thread >= collectives_.callsOf_.size()) return sum;
+    const LargeVector<Call>& calls = collectives_.callsOf_[thread];
     for (size_t& next = taken_[thread]; next < calls.size() && calls[next].startNs <= callStartNs;
          ++next) {
         sum.bytes = saturatingSum(sum.bytes, calls[next].amount.bytes);

@@ -20,14 +20,26 @@ struct CollectiveBytes {
 /// Finds the bytes of NCCL's kernels in the NVTX ranges that NCCL announces its calls with: a
 /// kernel carries out the calls that its thread began since the kernel before it, so that a group
 /// of calls counts with the kernel that `ncclGroupEnd` launches. Where NCCL's profiler plugin told
-/// which thread launched the kernel and when, that counts instead.
+/// which thread launched the kernel and when, that counts instead. Immutable; any thread.
 class Collectives {
   public:
-    /// `worldSize` counts where a communicator's own number of ranks is not known.
+    /// `worldSize` counts where a communicator's own number of ranks is not known. O(n log n) in
+    /// the calls of NCCL.
     Collectives(const Trace& trace, int64_t worldSize);
 
-    /// To be asked in the order of the launching calls of each thread. Amortised O(1).
-    CollectiveBytes take(uint32_t thread, int64_t callStartNs);
+    /// Takes the calls of threads one after the other, for the kernels of one worker. Refers to the
+    /// collectives.
+    class Taker {
+      public:
+        explicit Taker(const Collectives& collectives) : collectives_(collectives) {}
+        /// To be asked in the order of the launching calls of each thread. Amortised O(log
+        /// threads).
+        CollectiveBytes take(uint32_t thread, int64_t callStartNs);
+
+      private:
+        const Collectives& collectives_;
+        std::map<uint32_t, size_t> taken_;  ///< By thread.
+    };
 
   private:
     struct Call {
@@ -35,7 +47,6 @@ class Collectives {
         CollectiveBytes amount;
     };
     std::vector<LargeVector<Call>> callsOf_;  ///< By thread, by start.
-    std::vector<size_t> taken_;
 };
 
 /// "AllReduce" of "ncclDevKernel_AllReduce_Sum_f32_RING_LL"; the whole name if it is of no known

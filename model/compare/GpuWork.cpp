@@ -6,18 +6,12 @@
 #include <algorithm>
 #include <map>
 
-#include "model/compare/Collectives.h"
 #include "model/trace/categories.h"
 #include "model/values/sortLarge.h"
 
 namespace lanescope::compare {
 
 namespace {
-
-bool isOf(const Trace& trace, uint32_t stream, const WorkerId& worker) {
-    return trace.streams[stream].process == worker.process &&
-           trace.streams[stream].gpu == worker.gpu;
-}
 
 StepPart partOf(MemcpyKind kind) {
     switch (memcpyCategory(kind)) {
@@ -55,13 +49,13 @@ class Gatherer {
         : run_(run),
           trace_(run.trace),
           worker_(worker),
+          rows_(run.rows.of(worker.process, worker.gpu)),
           contributors_(contributors),
           work_(trace_.memory.get()) {}
 
     void addKernels() {
         const KernelTable& table = trace_.kernels;
-        for (uint32_t row = 0; row < table.size(); ++row) {
-            if (!isOf(trace_, table.stream[row], worker_)) continue;
+        for (const uint32_t row : rows_.kernels) {
             GpuWork work = workAt(table, {EventKind::Kernel, row}, run_.calls.ofKernel);
             const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
             const bool isNccl =
@@ -76,8 +70,7 @@ class Gatherer {
 
     void addMemory() {
         const MemcpyTable& copies = trace_.memcpys;
-        for (uint32_t row = 0; row < copies.size(); ++row) {
-            if (!isOf(trace_, copies.stream[row], worker_)) continue;
+        for (const uint32_t row : rows_.memcpys) {
             GpuWork work = workAt(copies, {EventKind::Memcpy, row}, run_.calls.ofMemcpy);
             work.part = partOf(copies.kind[row]);
             work.bytes = copies.bytes[row];
@@ -92,8 +85,7 @@ class Gatherer {
             work_.push_back(work);
         }
         const MemsetTable& sets = trace_.memsets;
-        for (uint32_t row = 0; row < sets.size(); ++row) {
-            if (!isOf(trace_, sets.stream[row], worker_)) continue;
+        for (const uint32_t row : rows_.memsets) {
             GpuWork work = workAt(sets, {EventKind::Memset, row}, run_.calls.ofMemset);
             work.part = StepPart::Memset;
             work.bytes = sets.bytes[row];
@@ -106,8 +98,7 @@ class Gatherer {
     /// Launches of graphs of which nothing else is known: compute, for the most part.
     void addGraphs() {
         const GraphTable& graphs = trace_.graphs;
-        for (uint32_t row = 0; row < graphs.size(); ++row) {
-            if (!isOf(trace_, graphs.stream[row], worker_)) continue;
+        for (const uint32_t row : rows_.graphs) {
             GpuWork work = workAt(graphs, {EventKind::Graph, row}, run_.calls.ofGraph);
             work.part = StepPart::Compute;
             work.contributor =
@@ -163,7 +154,7 @@ class Gatherer {
                                   [&] { return std::move(name); });
     }
 
-    /// `Collectives` wants to be asked in the order of the calls.
+    /// `Collectives::Taker` wants to be asked in the order of the calls.
     void addCollectiveBytes() {
         LargeVector<GpuWork*> kernels(trace_.memory.get());
         for (GpuWork& work : work_)
@@ -173,7 +164,7 @@ class Gatherer {
         sortLarge(kernels, [&](const auto* a, const auto* b) {
             return calls.startNs[a->call] < calls.startNs[b->call];
         });
-        Collectives collectives(trace_, run_.worldSize);
+        Collectives::Taker collectives(run_.collectives);
         for (GpuWork* work : kernels) {
             const CollectiveBytes amount =
                 collectives.take(calls.thread[work->call], calls.startNs[work->call]);
@@ -185,6 +176,7 @@ class Gatherer {
     const RunContext& run_;
     const Trace& trace_;
     const WorkerId& worker_;
+    const WorkRows::OfWorker rows_;
     ContributorTable& contributors_;
     std::map<std::string, uint32_t> operations_;
     LargeVector<GpuWork> work_;

@@ -3,17 +3,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "model/compare/LaunchingCalls.h"
-#include "model/compare/RangePaths.h"
+#include "model/compare/RunContext.h"
 #include "model/compare/RunSummary.h"
-#include "model/steps/StepSelection.h"
-#include "model/trace/CollectiveWaits.h"
 
 namespace lanescope::compare {
 
@@ -87,30 +83,14 @@ inline WorkerId workerOf(const WorkerSteps& steps) {
     return {steps.process, steps.gpu, steps.stepThread};
 }
 
-/// What is worked out once for all workers of a run.
-struct RunContext {
-    const Trace& trace;
-    const LaunchingCalls& calls;
-    const RangePaths& paths;
-    const CollectiveWaits& waits;
-    int64_t worldSize = 0;
-    StepKind stepKind = StepKind::Step;
-    std::span<const uint32_t> ownPlaces = {};  ///< By stack (`ownPlaces`); of who asks for lines.
+/// When the call that launched it began; nothing if that is not recorded.
+inline std::optional<int64_t> launchedNs(const RunContext& run, const GpuWork& work) {
+    if (work.call == noIndex) return std::nullopt;
+    return run.trace.apiCalls.startNs[work.call];
+}
 
-    /// The path of `thread` at that moment; if it has none, that of the thread with the steps.
-    RangePaths::Id pathAt(uint32_t thread, uint32_t stepThread, int64_t timeNs) const {
-        const RangePaths::Id path = paths.at(thread, timeNs);
-        return path != 0 ? path : paths.at(stepThread, timeNs);
-    }
-    /// When the call that launched it began; nothing if that is not recorded.
-    std::optional<int64_t> launchedNs(const GpuWork& work) const {
-        if (work.call == noIndex) return std::nullopt;
-        return trace.apiCalls.startNs[work.call];
-    }
-};
-
-/// All work of a worker, by start, with its contributors; where the trace lies. O(n log n) in the
-/// work of the run.
+/// All work of a worker, by start, with its contributors; where the trace lies. O(n log n) in its
+/// work.
 LargeVector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
                             ContributorTable& contributors);
 

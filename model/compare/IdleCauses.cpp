@@ -28,7 +28,7 @@ IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps,
       worker_(workerOf(steps)),
       contributors_(contributors),
       gaps_(trace_.memory.get()),
-      words_(run.trace),
+      words_(run.trace, run.states),
       outsideCalls_(fmt::format("outside {} calls", callWord(run.trace))) {
     findGaps(work);
     findThreads(work);
@@ -85,7 +85,7 @@ void IdleCauses::findBatchCopies(const WorkerSteps& steps, const LargeVector<Gpu
     std::vector<std::vector<const GpuWork*>> copiesOf(steps.steps.size());
     for (const GpuWork& each : work) {
         if (each.part != StepPart::ExposedHtoD) continue;
-        const uint32_t step = steps.stepOf(each.startNs, run_.launchedNs(each));
+        const uint32_t step = steps.stepOf(each.startNs, launchedNs(run_, each));
         if (step != noIndex) copiesOf[step].push_back(&each);
     }
     for (const std::vector<const GpuWork*>& copies : copiesOf) {

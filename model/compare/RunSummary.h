@@ -232,6 +232,9 @@ struct SummaryFacts {
 
     /// Whether `healthWarnings` say of a process that it ended abnormally.
     bool saysWhoEnded() const;
+    /// The gravest of `healthWarnings` that says that the trace is damaged (`isDamage`), for as
+    /// long as they stay; null if none does. No gate passes by numbers of such a trace.
+    const HealthNote* damage() const;
     bool operator==(const SummaryFacts&) const = default;
 };
 

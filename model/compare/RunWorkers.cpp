@@ -5,32 +5,16 @@
 
 namespace lanescope::compare {
 
-struct RunWorkers::Shared {
-    Shared(const Trace& trace, std::string_view stepPattern)
-        : calls(trace),
-          paths(trace, stepPattern),
-          waits(trace),
-          run{trace, calls, paths, waits, 0} {}
-    Shared(const Shared&) = delete;
-    Shared& operator=(const Shared&) = delete;
-
-    LaunchingCalls calls;
-    RangePaths paths;
-    CollectiveWaits waits;
-    RunContext run;  ///< Refers to the others.
-};
-
-RunWorkers::RunWorkers(std::shared_ptr<const Shared> shared) : shared_(std::move(shared)) {}
+RunWorkers::RunWorkers(const Trace& trace, const RunSteps& steps)
+    : run_(std::make_shared<const RunContext>(trace, steps)) {
+    for (const WorkerSteps& worker : steps.workers)
+        if (!worker.steps.empty()) workers_.push_back(worker);
+}
 
 Result<RunWorkers> RunWorkers::of(const Trace& trace, const StepSelection& selection) {
     const Result<RunSteps> steps = findSteps(trace, selection);
     if (!steps) return fail(steps.error());
-    const bool isNvtx = steps->source == StepSource::NvtxRange;
-    RunWorkers made(std::make_shared<const Shared>(
-        trace, isNvtx ? std::string_view(steps->pattern) : std::string_view()));
-    for (const WorkerSteps& worker : steps->workers)
-        if (!worker.steps.empty()) made.workers_.push_back(worker);
-    return made;
+    return RunWorkers(trace, *steps);
 }
 
 const WorkerSteps* RunWorkers::find(uint32_t pid, int64_t gpuId) const {
@@ -41,11 +25,11 @@ const WorkerSteps* RunWorkers::find(uint32_t pid, int64_t gpuId) const {
 }
 
 WorkerTimeline RunWorkers::timelineOf(const WorkerSteps& worker) const {
-    return WorkerTimeline(shared_->run, worker);
+    return WorkerTimeline(*run_, worker);
 }
 
 const Trace& RunWorkers::trace() const {
-    return shared_->run.trace;
+    return run_->trace;
 }
 
 std::vector<TimeRange> rangesOf(const WorkerSteps& worker) {

@@ -27,10 +27,9 @@ class RunWorkers {
     const Trace& trace() const;
 
   private:
-    struct Shared;
-    explicit RunWorkers(std::shared_ptr<const Shared> shared);
+    RunWorkers(const Trace& trace, const RunSteps& steps);
 
-    std::shared_ptr<const Shared> shared_;
+    std::shared_ptr<const RunContext> run_;
     std::vector<WorkerSteps> workers_;
 };
 

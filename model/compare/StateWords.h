@@ -51,10 +51,12 @@ bool isStarvedByTurns(std::string_view name);
 std::string_view withoutState(std::string_view name);
 
 /// Says what threads did while a GPU had nothing to do, in words that are the same in another run.
-/// Refers to the trace. One thread.
+/// Refers to both. One thread.
 class StateWords {
   public:
-    explicit StateWords(const Trace& trace) : trace_(trace), states_(trace) {}
+    /// `states` are those of the trace.
+    StateWords(const Trace& trace, const StatesOfThreads& states)
+        : trace_(trace), states_(states) {}
 
     /// `sink(piece, words)` for all of `range`, by start: " at data.py:88 in load, which waits for
     /// input", or nothing where it is not known what the thread did. What holds for a row as a
@@ -121,7 +123,7 @@ class StateWords {
     /// State, how well it is known, whether it got a core, stack, holder and its stack.
     using Key = std::tuple<ThreadState, Telling, Core, uint32_t, uint32_t, uint32_t>;
     const Trace& trace_;
-    const StatesOfThreads states_;
+    const StatesOfThreads& states_;
     std::map<Key, std::string> known_;
 };
 

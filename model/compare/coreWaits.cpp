@@ -54,14 +54,15 @@ double withoutCoreNs(const CpuStateTable& states, uint32_t row) {
 }  // namespace
 
 std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& states,
-                                   uint32_t process, std::span<const TimeRange> steps) {
+                                   std::span<const uint32_t> threads,
+                                   std::span<const TimeRange> steps) {
     const CpuStateTable& table = trace.cpuStates;
     const TimeInSteps time(steps);
     if (time.allNs() == 0) return std::nullopt;
     const TimeRange whole{steps.front().startNs, steps.back().endNs};
     std::optional<CoreWaits> waits;
-    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
-        if (trace.threads[thread].process != process || !states.isCounted(thread)) continue;
+    for (const uint32_t thread : threads) {
+        if (!states.isCounted(thread)) continue;
         double waitedNs = 0;
         states.forEachIn(thread, whole, [&](uint32_t row, TimeRange piece) {
             const int64_t ns = time.in(piece);

@@ -26,58 +26,66 @@ std::vector<bool> stacksOfLoader(const Trace& trace) {
     return isOfLoader;
 }
 
-/// Which processes were started by that one, also by way of others, but not of another rank: what
-/// that one started serves it.
-std::vector<bool> descendantsOf(const Trace& trace, uint32_t process) {
-    const std::vector<uint32_t> parents = startedBy(trace);
-    const std::optional<int> rank = trace.processes[process].rank;
-    std::vector<bool> isBelow(parents.size());
-    for (uint32_t each = 0; each < parents.size(); ++each) {
-        // A file may say that two have started each other.
-        constexpr int mostGenerations = 16;
-        uint32_t at = each;
-        for (int generation = 0; generation <= mostGenerations && at != noIndex; ++generation) {
-            if (at == process) {
-                isBelow[each] = each != process;
-                break;
-            }
-            const std::optional<int> other = trace.processes[at].rank;
-            if (rank && other && *rank != *other) break;
-            at = parents[at];
-        }
-    }
-    return isBelow;
+/// Which threads were ever seen in PyTorch's loader.
+std::vector<bool> threadsSeenLoading(const Trace& trace) {
+    std::vector<bool> isSeen(trace.threads.size());
+    const CpuStateTable& states = trace.cpuStates;
+    if (states.size() == 0) return isSeen;
+    const std::vector<bool> isOfLoader = stacksOfLoader(trace);
+    for (uint32_t row = 0; row < states.size(); ++row)
+        if (states.stack[row] < isOfLoader.size() && isOfLoader[states.stack[row]])
+            isSeen[states.thread[row]] = true;
+    return isSeen;
 }
 
-/// The loaders of a process.
-std::vector<uint32_t> loadersOf(const Trace& trace, uint32_t process) {
-    const std::vector<bool> isBelow = descendantsOf(trace, process);
-    std::vector<bool> wasLoading(trace.threads.size());
-    if (std::ranges::find(isBelow, true) != isBelow.end()) {
-        const std::vector<bool> isOfLoader = stacksOfLoader(trace);
-        const CpuStateTable& states = trace.cpuStates;
-        for (uint32_t row = 0; row < states.size(); ++row)
-            if (states.stack[row] < isOfLoader.size() && isOfLoader[states.stack[row]])
-                wasLoading[states.thread[row]] = true;
+/// For which processes each one works: those that started it, also by way of others, but not by way
+/// of another rank than they are: what that one started serves it.
+class Starters {
+  public:
+    explicit Starters(const Trace& trace) : trace_(trace), parents_(startedBy(trace)) {}
+
+    std::vector<uint32_t> of(uint32_t process) const {
+        // A file may say that two have started each other.
+        constexpr size_t mostGenerations = 16;
+        std::vector<uint32_t> line{process}, starters;
+        for (uint32_t at = parents_[process]; at != noIndex && line.size() <= mostGenerations &&
+                                              std::ranges::find(line, at) == line.end();
+             at = parents_[at]) {
+            const std::optional<int> rank = trace_.processes[at].rank;
+            const bool isOfOther = std::ranges::any_of(line, [&](uint32_t each) {
+                const std::optional<int>& other = trace_.processes[each].rank;
+                return rank && other && *rank != *other;
+            });
+            if (!isOfOther) starters.push_back(at);
+            line.push_back(at);
+        }
+        return starters;
     }
-    std::vector<uint32_t> loaders, own;
-    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
-        const Thread& each = trace.threads[thread];
-        const bool isNamed = isDataLoadingName(each.name);
-        if (isBelow[each.process] && (isNamed || wasLoading[thread])) loaders.push_back(thread);
-        if (each.process == process && isNamed) own.push_back(thread);
-    }
-    return loaders.empty() ? own : loaders;
-}
+
+  private:
+    const Trace& trace_;
+    const std::vector<uint32_t> parents_;
+};
 
 }  // namespace
 
-LoaderTimes loaderTimes(const Trace& trace, const StatesOfThreads& states, uint32_t process,
+LoaderThreads::LoaderThreads(const Trace& trace)
+    : started_(trace.processes.size()), own_(trace.processes.size()) {
+    const Starters starters(trace);
+    const std::vector<bool> isSeen = threadsSeenLoading(trace);
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+        const Thread& each = trace.threads[thread];
+        const bool isNamed = isDataLoadingName(each.name);
+        if (isNamed) own_[each.process].push_back(thread);
+        if (!isNamed && !isSeen[thread]) continue;
+        for (const uint32_t process : starters.of(each.process))
+            started_[process].push_back(thread);
+    }
+}
+
+LoaderTimes loaderTimes(const StatesOfThreads& states, std::span<const uint32_t> loaders,
                         std::span<const TimeRange> steps) {
     LoaderTimes all;
-    if (trace.cpuStates.size() == 0 || steps.empty()) return all;
-    const std::vector<uint32_t> loaders = loadersOf(trace, process);
-    if (loaders.empty()) return all;
     // A file may say of each that it did the same for as long as times are.
     const auto add = [](int64_t& sum, int64_t ns) { sum = saturatingSum(sum, ns); };
     for (const uint32_t thread : loaders) {

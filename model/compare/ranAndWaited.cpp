@@ -19,10 +19,10 @@ constexpr int64_t missedOf = 10;
 
 class RanAndWaited {
   public:
-    RanAndWaited(const Trace& trace, const WorkerTimeline& timeline)
-        : trace_(trace), states_(trace), timeline_(timeline) {
+    RanAndWaited(const RunContext& run, const WorkerTimeline& timeline)
+        : trace_(run.trace), states_(run.states), timeline_(timeline) {
         for (const GpuWork& work : timeline.work())
-            if (work.call != noIndex) launching_.insert(trace.apiCalls.thread[work.call]);
+            if (work.call != noIndex) launching_.insert(trace_.apiCalls.thread[work.call]);
         for (const Contributor& each : timeline.contributors()) told_.push_back(toldOf(each));
     }
 
@@ -148,7 +148,7 @@ class RanAndWaited {
     }
 
     const Trace& trace_;
-    const StatesOfThreads states_;
+    const StatesOfThreads& states_;
     const WorkerTimeline& timeline_;
     std::set<uint32_t> launching_;
     std::vector<Told> told_;  ///< By contributor.
@@ -158,11 +158,11 @@ class RanAndWaited {
 
 }  // namespace
 
-void addRanAndWaited(const Trace& trace, const WorkerTimeline& timeline,
+void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline,
                      const std::vector<TimeRange>& windows,
                      std::vector<Contributor>& contributors) {
-    if (trace.cpuStates.size() == 0) return;
-    RanAndWaited found(trace, timeline);
+    if (run.trace.cpuStates.size() == 0) return;
+    RanAndWaited found(run, timeline);
     found.find(windows);
     found.tell(contributors);
 }

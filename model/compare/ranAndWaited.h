@@ -20,7 +20,7 @@ inline constexpr int64_t leastWorkNs = 500'000;
 /// stretches from `leastWorkNs` on is work of its own (`Contributor::workedNs`), if looks saw it
 /// run. `contributors` are those of the timeline, `windows` as for it. O(n log n) in the pieces of
 /// launch-bound time.
-void addRanAndWaited(const Trace& trace, const WorkerTimeline& timeline,
+void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline,
                      const std::vector<TimeRange>& windows, std::vector<Contributor>& contributors);
 
 }  // namespace lanescope::compare

@@ -10,10 +10,10 @@
 
 namespace lanescope::compare {
 
-RestBetween restBetween(const Trace& trace, std::span<const TimeRange> steps,
+RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps,
                         const LargeVector<GpuWork>& work) {
-    const StatesOfThreads states(trace);
-    ProvedWaits proved(trace, states);
+    const Trace& trace = run.trace;
+    ProvedWaits proved(trace, run.states);
     int64_t busyUntilNs = INT64_MIN;
     auto next = work.begin();
     for (size_t step = 1; step < steps.size(); ++step) {
@@ -24,7 +24,7 @@ RestBetween restBetween(const Trace& trace, std::span<const TimeRange> steps,
         if (idle.durationNs() <= 0 || next == work.end() || next->call == noIndex) continue;
         proved.add(trace.apiCalls.thread[next->call], idle);
     }
-    StateWords words(trace);
+    StateWords words(trace, run.states);
     RestBetween rest;
     std::map<std::string, int64_t> waits;
     proved.forEachRow([&](uint32_t row, int64_t waitedNs) {

@@ -71,6 +71,12 @@ bool SummaryFacts::saysWhoEnded() const {
     });
 }
 
+const HealthNote* SummaryFacts::damage() const {
+    const auto found = std::ranges::find_if(
+        healthWarnings, [](const HealthNote& note) { return isDamage(note.code); });
+    return found == healthWarnings.end() ? nullptr : &*found;
+}
+
 std::string WorkerSummary::label() const {
     return rank ? fmt::format("rank {}, GPU {}", *rank, gpuId)
                 : fmt::format("PID {}, GPU {}", pid, gpuId);
@@ -149,19 +155,15 @@ Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selecti
     summary.kind = steps->kind;
     summary.rangesPerStep = steps->rangesPerStep;
     summary.pattern = steps->pattern;
-    const bool isNvtx = steps->source == StepSource::NvtxRange;
     if (isCancelled(0.1)) return fail("Summing up {} was cancelled.", trace.title);
-    const LaunchingCalls calls(trace);
-    const RangePaths paths(trace, isNvtx ? std::string_view(steps->pattern) : std::string_view());
-    const CollectiveWaits waits(trace);
-    const std::vector<uint32_t> places = ownPlaces(trace);
-    const RunContext run{trace, calls, paths, waits, summary.facts.worldSize, steps->kind, places};
+    const RunContext run(trace, *steps);
+    const SummarySources sources(trace);
     for (size_t index = 0; index < steps->workers.size(); ++index) {
         const double done = static_cast<double>(index) / static_cast<double>(steps->workers.size());
         if (isCancelled(0.3 + 0.7 * done)) return fail("Summing up {} was cancelled.", trace.title);
         const WorkerSteps& found = steps->workers[index];
         if (found.steps.empty()) continue;
-        WorkerSummary worker = summarizeWorker(run, found);
+        WorkerSummary worker = summarizeWorker(run, sources, found);
         describeWorker(trace, found, worker);
         summary.workers.push_back(std::move(worker));
     }

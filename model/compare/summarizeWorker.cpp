@@ -3,17 +3,16 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
 #include "model/compare/WorkerTimeline.h"
 #include "model/compare/coreWaits.h"
 #include "model/compare/launchTimes.h"
-#include "model/compare/loaderTimes.h"
 #include "model/compare/ranAndWaited.h"
 #include "model/compare/restBetween.h"
 #include "model/compare/workPlaces.h"
-#include "model/compare/workerConditions.h"
 #include "model/values/Statistics.h"
 #include "model/values/significance.h"
 
@@ -36,7 +35,7 @@ void countWork(const RunContext& run, const LargeVector<GpuWork>& all, const Wor
     std::vector<bool> isPlaced(contributors.size());
     std::vector<int64_t> seen(steps.steps.size());
     for (const GpuWork& work : all) {
-        const uint32_t step = steps.stepOf(work.startNs, run.launchedNs(work));
+        const uint32_t step = steps.stepOf(work.startNs, launchedNs(run, work));
         if (step == noIndex) continue;
         const int64_t place = seen[step]++;
         Contributor& contributor = contributors[work.contributor];
@@ -180,9 +179,21 @@ void findOutliers(const WorkerTimeline& timeline, const std::vector<Contributor>
     }
 }
 
+RowsByOwner threadsByProcess(const Trace& trace) {
+    return {std::views::transform(trace.threads, &Thread::process),
+            trace.processes.size(),
+            trace.memory.get(),
+            {},
+            [](uint32_t) { return true; }};
+}
+
 }  // namespace
 
-WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
+SummarySources::SummarySources(const Trace& trace)
+    : places(ownPlaces(trace)), threads(threadsByProcess(trace)), loaders(trace), counters(trace) {}
+
+WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources,
+                              const WorkerSteps& steps) {
     WorkerSummary worker;
     worker.foundSteps = steps.foundCount;
     worker.warmUpSteps = steps.warmUpCount;
@@ -209,19 +220,17 @@ WorkerSummary summarizeWorker(const RunContext& run, const WorkerSteps& steps) {
         contributors[contributor].exposedNs += ns;
         if (isIdle(part)) ++contributors[contributor].count;
     });
-    WorkPlaces places(run.trace, run.ownPlaces);
+    WorkPlaces places(run.trace, sources.places);
     countWork(run, timeline.work(), steps, contributors, places);
-    addRanAndWaited(run.trace, timeline, windows, contributors);
+    addRanAndWaited(run, timeline, windows, contributors);
     for (Contributor& contributor : contributors)
         if (isIdle(contributor.part)) contributor.totalNs = contributor.exposedNs;
     findOutliers(timeline, contributors, worker);
     worker.pauses = pausesBetween(windows, timeline.work());
-    if (run.stepKind == StepKind::Request)
-        worker.rest = restBetween(run.trace, windows, timeline.work());
-    addConditions(run.trace, steps.gpu, windows, worker);
-    const StatesOfThreads states(run.trace);
-    worker.coreWaits = coreWaits(run.trace, states, steps.process, windows);
-    worker.loaders = loaderTimes(run.trace, states, steps.process, windows);
+    if (run.stepKind == StepKind::Request) worker.rest = restBetween(run, windows, timeline.work());
+    addConditions(sources.counters, steps.gpu, windows, worker);
+    worker.coreWaits = coreWaits(run.trace, run.states, sources.threads.of(steps.process), windows);
+    worker.loaders = loaderTimes(run.states, sources.loaders.of(steps.process), windows);
     worker.launches = launchTimes(run.trace, windows, timeline.work(), places);
     worker.contributors = heaviest(std::move(contributors));
     return worker;

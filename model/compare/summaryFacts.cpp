@@ -71,24 +71,15 @@ int64_t smClockOf(const Trace& trace, const std::set<uint32_t>& gpus) {
 std::vector<std::string> otherProcessesOf(const Trace& trace, const std::set<uint32_t>& gpus) {
     std::set<int64_t> gpuIds;
     for (const uint32_t gpu : gpus) gpuIds.insert(trace.gpus[gpu].id);
+    std::set<int64_t> recorded;
+    for (const Process& process : trace.processes) recorded.insert(int64_t{process.pid});
     std::set<std::string> names;
-    for (const GpuProcessUse& use : trace.interconnect.gpuProcesses) {
-        const bool isRecorded =
-            std::any_of(trace.processes.begin(), trace.processes.end(),
-                        [&](const Process& each) { return int64_t{each.pid} == use.pid; });
-        if (!use.name.empty() && !isRecorded && gpuIds.contains(use.gpu)) names.insert(use.name);
-    }
+    for (const GpuProcessUse& use : trace.interconnect.gpuProcesses)
+        if (!use.name.empty() && !recorded.contains(use.pid) && gpuIds.contains(use.gpu))
+            names.insert(use.name);
     if (names.size() > mostOtherProcesses)
         names.erase(std::next(names.begin(), mostOtherProcesses), names.end());
     return {names.begin(), names.end()};
-}
-
-/// Which ranks the job has, as far as any process knows.
-int64_t worldSizeOf(const Trace& trace) {
-    int64_t ranks = 0;
-    for (const Process& process : trace.processes)
-        ranks = std::max<int64_t>(ranks, process.worldSize.value_or(0));
-    return ranks;
 }
 
 template <class Table>
@@ -111,6 +102,16 @@ uint64_t contentHashOf(const Trace& trace) {
 
 }  // namespace
 
+int64_t worldSizeOf(const Trace& trace) {
+    std::set<uint32_t> processes;
+    for (const uint32_t stream : streamsInUse(trace))
+        processes.insert(trace.streams[stream].process);
+    auto ranks = static_cast<int64_t>(processes.size());
+    for (const Process& process : trace.processes)
+        ranks = std::max<int64_t>(ranks, process.worldSize.value_or(0));
+    return ranks;
+}
+
 std::vector<HealthNote> warningsOf(const Trace& trace) {
     std::vector<HealthNote> warnings;
     for (HealthNote& note : notesOf(trace)) {
@@ -131,17 +132,14 @@ SummaryFacts factsOf(const Trace& trace) {
     facts.host = trace.facts.host;
     facts.startUtcNs = trace.startUtcNs;
     facts.recordOptions = trace.facts.recordOptions;
-    std::set<uint32_t> gpus, processes;
-    for (const uint32_t stream : streamsInUse(trace)) {
-        gpus.insert(trace.streams[stream].gpu);
-        processes.insert(trace.streams[stream].process);
-    }
+    std::set<uint32_t> gpus;
+    for (const uint32_t stream : streamsInUse(trace)) gpus.insert(trace.streams[stream].gpu);
     for (const uint32_t gpu : gpus) facts.gpuNames.push_back(trace.gpus[gpu].name);
     facts.smClockHz = smClockOf(trace, gpus);
     facts.cpuLimitPercent = cpuLimitOf(trace);
     facts.otherGpuProcesses = otherProcessesOf(trace, gpus);
     facts.isNvlinkPresent = hasNvlink(trace);
-    facts.worldSize = std::max(static_cast<int64_t>(processes.size()), worldSizeOf(trace));
+    facts.worldSize = worldSizeOf(trace);
     facts.kernelCount = trace.kernels.size();
     facts.hasApiCalls = trace.apiCalls.size() > 0;
     facts.isTruncated = std::any_of(trace.processes.begin(), trace.processes.end(),

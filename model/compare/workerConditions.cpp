@@ -20,19 +20,6 @@ constexpr double mostHz = 1e12;
 /// More processors than any machine has.
 constexpr double mostProcessors = 1e6;
 
-/// The counter of that key about a GPU, or the machine; null without one. Of several, as of several
-/// hosts, nobody knows which is meant.
-const CounterSeries* counterOf(const Trace& trace, std::string_view key, uint32_t gpu) {
-    const CounterSeries* found = nullptr;
-    for (const CounterSeries& each : trace.counters) {
-        if (each.key != key || each.gpu != gpu || each.process != noIndex || each.isEmpty())
-            continue;
-        if (found != nullptr) return nullptr;
-        found = &each;
-    }
-    return found;
-}
-
 /// `sink(sample, piece)` for each known value in force within `range`.
 template <class Sink>
 void forEachValueIn(const CounterSeries& series, TimeRange range, Sink sink) {
@@ -120,14 +107,27 @@ std::optional<int64_t> heldBackIn(const CounterSeries& heldBack, std::span<const
 
 }  // namespace
 
-void addConditions(const Trace& trace, uint32_t gpu, std::span<const TimeRange> steps,
+MachineCounters::MachineCounters(const Trace& trace) {
+    for (const CounterSeries& each : trace.counters) {
+        if (each.process != noIndex || each.isEmpty()) continue;
+        const auto [known, isNew] = counters_.try_emplace({each.gpu, each.key}, &each);
+        if (!isNew) known->second = nullptr;
+    }
+}
+
+const CounterSeries* MachineCounters::find(std::string_view key, uint32_t gpu) const {
+    const auto found = counters_.find({gpu, key});
+    return found == counters_.end() ? nullptr : found->second;
+}
+
+void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<const TimeRange> steps,
                    WorkerSummary& worker) {
-    const CounterSeries* clock = counterOf(trace, "clock.sm", gpu);
+    const CounterSeries* clock = counters.find("clock.sm", gpu);
     if (clock != nullptr && isClock(clock->maximum()))
         worker.highestSmClockHz = std::llround(clock->maximum());
-    if (const CounterSeries* reasons = counterOf(trace, "throttle.reasons", gpu))
+    if (const CounterSeries* reasons = counters.find("throttle.reasons", gpu))
         addClocks(*reasons, clock, steps, worker);
-    if (const CounterSeries* heldBack = counterOf(trace, "cgroup.cpu.throttled", noIndex))
+    if (const CounterSeries* heldBack = counters.find("cgroup.cpu.throttled", noIndex))
         worker.heldBackNs = heldBackIn(*heldBack, steps);
 }
 
@@ -157,7 +157,7 @@ StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<Gpu
 }
 
 int64_t cpuLimitOf(const Trace& trace) {
-    const CounterSeries* limit = counterOf(trace, "cgroup.cpu.limit", noIndex);
+    const CounterSeries* limit = MachineCounters(trace).find("cgroup.cpu.limit", noIndex);
     if (limit == nullptr || !limit->hasValue()) return 0;
     // It may be changed while the run goes on; the tightest is what a run may suffer from.
     return std::llround(std::clamp(limit->minimum(), 0.0, 100 * mostProcessors));

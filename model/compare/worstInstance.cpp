@@ -40,18 +40,13 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
             return each.process == worker.process && each.gpu == worker.gpu;
         });
     if (steps == run->workers.end()) return pieces;
-    const LaunchingCalls calls(side.trace);
-    const bool isNvtx = run->source == StepSource::NvtxRange;
-    const RangePaths paths(side.trace,
-                           isNvtx ? std::string_view(run->pattern) : std::string_view());
-    const CollectiveWaits waits(side.trace);
-    const RunContext context{side.trace, calls, paths, waits, 0};
+    const RunContext context(side.trace, *run);
     ContributorTable table;
     const LargeVector<GpuWork> work = workOf(context, compare::workerOf(*steps), table);
     for (const GpuWork& each : work) {
         const Contributor& contributor = table.contributors()[each.contributor];
         if (contributor.kind != query.kind || contributor.name != name) continue;
-        const uint32_t step = steps->stepOf(each.startNs, context.launchedNs(each));
+        const uint32_t step = steps->stepOf(each.startNs, launchedNs(context, each));
         if (step == noIndex) continue;
         (contributor.path == path ? pieces : onOtherPaths)
             .push_back({step, each.startNs, each.endNs});

@@ -195,6 +195,7 @@ enum class HealthCode : uint16_t {
     // Of the collector: what the kernel and the machine's own host did.
     CpuSamples,
     CpuStolen,
+    GpusNotExplained,
 };
 
 /// A code, what files call it, and what its notes are about.
@@ -314,6 +315,7 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::ClocksContradicted, "clocks-contradicted"},
     HealthCodeName{HealthCode::CpuSamples, "cpu-samples"},
     HealthCodeName{HealthCode::CpuStolen, "cpu-stolen"},
+    HealthCodeName{HealthCode::GpusNotExplained, "gpus-not-explained"},
 };
 
 /// Whether a note of this code is made anew whenever a trace is finished, so that nobody need keep
@@ -322,6 +324,7 @@ constexpr bool isFoundAnew(HealthCode code) {
     switch (code) {
         case HealthCode::NoEvents:
         case HealthCode::EventsNotDrawn:
+        case HealthCode::GpusNotExplained:
         case HealthCode::ProjectionsCut:
         case HealthCode::Untimed:
         case HealthCode::IndexDamaged:
@@ -335,8 +338,23 @@ constexpr bool isFoundAnew(HealthCode code) {
     }
 }
 
+/// Whether a note of this code says that what a file held when it was whole is not there, or not as
+/// it was, so that of no number that is made of it anybody knows whether it is right.
+constexpr bool isDamage(HealthCode code) {
+    switch (code) {
+        case HealthCode::TableDamaged:
+        case HealthCode::PagesDamaged:
+        case HealthCode::ChecksumsDamaged:
+        case HealthCode::JsonDamaged:
+        case HealthCode::FileDamaged:
+            return true;
+        default:
+            return false;
+    }
+}
+
 /// How many codes there are, `Unknown` included.
-inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::CpuStolen) + 1;
+inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::GpusNotExplained) + 1;
 
 namespace detail {
 constexpr bool areHealthCodesInOrder() {

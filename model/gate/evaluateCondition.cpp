@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "model/compare/shownNumbers.h"
 #include "model/gate/measureOf.h"
@@ -170,6 +171,15 @@ TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured,
     return judged(std::move(outcome), holds(test.relation, number, test.threshold.number));
 }
 
+/// Why no test can be judged, if none can.
+std::string doubtOf(const RunComparison& comparison) {
+    for (const auto& [side, facts] : {std::pair("baseline", &comparison.baseline),
+                                      std::pair("candidate", &comparison.candidate)})
+        if (const HealthNote* damage = facts->damage())
+            return fmt::format("the {} is damaged (\"{}\")", side, printable(damage->sentence));
+    return {};
+}
+
 TestOutcome evaluateTest(const ConditionTest& test, const RunComparison& comparison,
                          bool isMissingFine) {
     if (measuresOf(test.subject).empty()) return evaluateVerdict(test, comparison);
@@ -222,8 +232,12 @@ ConditionOutcome evaluateCondition(const Condition& condition, const RunComparis
     ConditionOutcome outcome;
     outcome.text = condition.text;
     std::string findings;
+    const std::string doubt = doubtOf(comparison);
     for (const ConditionTest& test : condition.tests) {
-        outcome.tests.push_back(evaluateTest(test, comparison, isMissingFine));
+        outcome.tests.push_back(doubt.empty()
+                                    ? evaluateTest(test, comparison, isMissingFine)
+                                    : TestOutcome{ConditionState::NotComparable, {}, {}, doubt});
+        if (!doubt.empty() && !findings.empty()) continue;
         findings += (findings.empty() ? "" : "; ") + outcome.tests.back().finding;
     }
     outcome.state = stateOf(outcome.tests);

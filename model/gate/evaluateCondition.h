@@ -13,8 +13,8 @@ namespace lanescope::gate {
 enum class ConditionState : uint8_t {
     NotMet,
     Met,
-    NotComparable,  ///< It asks for a number that the runs do not have.
-    Skipped,        ///< The same, and the caller said that this is fine.
+    NotComparable,  ///< It asks for a number that the runs do not have, or that nobody may trust.
+    Skipped,        ///< They do not have it, and the caller said that this is fine.
 };
 /// "not met", "met", "not comparable", "skipped".
 std::string_view name(ConditionState state);
@@ -42,7 +42,8 @@ struct ConditionOutcome {
 /// A name that only one side has counts as zero on the other, but has no bandwidth there and no
 /// percentage against a baseline of nothing. A name that neither has, steps of a run without steps,
 /// and a side without events make a test not comparable; with `isMissingFine` a name that neither
-/// side has only makes it skipped. O(contributors x tests); any thread.
+/// side has only makes it skipped. Of a side that is damaged (`SummaryFacts::damage`) no test is
+/// comparable, whatever its numbers are. O(contributors x tests); any thread.
 ConditionOutcome evaluateCondition(const Condition& condition,
                                    const compare::RunComparison& comparison,
                                    bool isMissingFine = false);

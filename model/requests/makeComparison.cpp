@@ -112,6 +112,9 @@ Result<EarlierRuns> earlierRuns(const ComparisonRequest& request,
         }
         Result<compare::RunSummary> run = summarizeFile(name, request.selection, open);
         if (!run) return fail(run.error());
+        if (const HealthNote* damage = run->facts.damage())
+            return fail("{} does not tell how much runs differ: {} Name another run.", name,
+                        damage->sentence);
         earlier.runs.push_back(std::move(*run));
     }
     if (earlier.runs.size() == 1)

@@ -54,7 +54,7 @@ Result<FolderRuns> runsOfFolder(const std::string& folder, const RunSummary& lik
     FolderRuns found;
     for (const std::string& file : *files) {
         Result<RunSummary> run = summarizeFile(file, selection, open);
-        if (run && hasSteps(*run) && areAlike(*run, like))
+        if (run && !run->facts.damage() && hasSteps(*run) && areAlike(*run, like))
             found.runs.push_back(std::move(*run));
         else
             ++found.others;
@@ -67,7 +67,7 @@ Result<FolderRuns> runsOfFolder(const std::string& folder, const RunSummary& lik
 
 std::string othersClause(int64_t others) {
     if (others == 0) return {};
-    return fmt::format("; {} of another command, machine or way of recording",
+    return fmt::format("; {} damaged, or of another command, machine or way of recording",
                        others == 1 ? "one other trace there is"
                                    : fmt::format("{} other traces there are", others));
 }

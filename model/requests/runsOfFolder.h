@@ -13,7 +13,8 @@ namespace lanescope {
 /// The traces of a folder that are runs like another one.
 struct FolderRuns {
     std::vector<compare::RunSummary> runs;  ///< Oldest first.
-    int64_t others = 0;                     ///< Traces there that are not, or that cannot be read.
+    /// Traces there that are not, that are damaged or that cannot be read.
+    int64_t others = 0;
 };
 
 /// Whether both are runs of one command on one machine, on as many processes and the same GPUs,
@@ -25,7 +26,8 @@ bool areAlike(const compare::RunSummary& run, const compare::RunSummary& other);
 Result<FolderRuns> runsOfFolder(const std::string& folder, const compare::RunSummary& like,
                                 const CompareSelection& selection, const TraceOpener& open);
 
-/// "; 3 other traces there are of another command, machine or way of recording"; empty for none.
+/// "; 3 other traces there are damaged, or of another command, machine or way of recording"; empty
+/// for none.
 std::string othersClause(int64_t others);
 
 }  // namespace lanescope

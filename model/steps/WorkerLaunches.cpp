@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "model/trace/GpusOfProcesses.h"
 #include "model/trace/categories.h"
-#include "model/trace/gpusOfProcess.h"
 #include "model/values/Statistics.h"
 #include "model/values/sortLarge.h"
 
@@ -37,16 +37,19 @@ class Gatherer {
   public:
     explicit Gatherer(const Trace& trace)
         : trace_(trace), workerOf_(trace.streams.size(), noIndex), sumsNs_(trace.streams.size()) {
+        const GpusOfProcesses gpus(trace);
         std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;
         for (uint32_t process = 0; process < trace.processes.size(); ++process)
-            for (const uint32_t gpu : gpusOfProcess(trace, process)) {
+            for (const uint32_t gpu : gpus.of(process)) {
                 numbers.emplace(std::pair(process, gpu), static_cast<uint32_t>(workers_.size()));
-                workers_.push_back({process, gpu, LargeVector<Launch>(trace.memory.get())});
+                workers_.push_back({process, gpu, LargeVector<Launch>(trace.memory.get()), {}});
             }
         for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
             const auto worker =
                 numbers.find({trace.streams[stream].process, trace.streams[stream].gpu});
-            if (worker != numbers.end()) workerOf_[stream] = worker->second;
+            if (worker == numbers.end()) continue;
+            workerOf_[stream] = worker->second;
+            workers_[worker->second].streams.push_back(stream);
         }
     }
 
@@ -64,9 +67,9 @@ class Gatherer {
         add(trace_.memsets, calls.ofMemset, Tells::Memory, always);
         add(trace_.graphs, calls.ofGraph, Tells::Graphs, always);
         std::vector<WorkerLaunches> result;
-        for (uint32_t worker = 0; worker < workers_.size(); ++worker)
-            result.emplace_back(workers_[worker].process, workers_[worker].gpu,
-                                std::move(workers_[worker].launches), mainStreamsOf(worker));
+        for (Worker& worker : workers_)
+            result.emplace_back(worker.process, worker.gpu, std::move(worker.launches),
+                                mainStreamsOf(worker));
         return result;
     }
 
@@ -75,6 +78,7 @@ class Gatherer {
     struct Worker {
         uint32_t process, gpu;
         LargeVector<Launch> launches;
+        std::vector<uint32_t> streams;  ///< In their order.
     };
 
     template <class Table, class Counts>
@@ -93,16 +97,16 @@ class Gatherer {
         }
     }
 
-    std::vector<uint32_t> mainStreamsOf(uint32_t worker) const {
+    std::vector<uint32_t> mainStreamsOf(const Worker& worker) const {
         std::vector<uint32_t> streams;
         for (size_t tells = 0; tells < tellsCount && streams.empty(); ++tells) {
             int64_t mostNs = 0;
-            for (uint32_t stream = 0; stream < sumsNs_.size(); ++stream)
-                if (workerOf_[stream] == worker) mostNs = std::max(mostNs, sumsNs_[stream][tells]);
+            for (const uint32_t stream : worker.streams)
+                mostNs = std::max(mostNs, sumsNs_[stream][tells]);
             if (mostNs == 0) continue;
-            for (uint32_t stream = 0; stream < sumsNs_.size(); ++stream)
-                if (workerOf_[stream] == worker && static_cast<double>(sumsNs_[stream][tells]) >=
-                                                       mainShare * static_cast<double>(mostNs))
+            for (const uint32_t stream : worker.streams)
+                if (static_cast<double>(sumsNs_[stream][tells]) >=
+                    mainShare * static_cast<double>(mostNs))
                     streams.push_back(stream);
         }
         return streams;

@@ -63,10 +63,10 @@ class WorkerLaunches {
     LargeVector<int64_t> startNs_;  ///< When the first of this one and all later ones begins.
 };
 
-/// The launches of every worker of the run (`gpusOfProcess`), by process and GPU. Main streams are
-/// those whose kernels, other than NCCL's, take at least half as long as those of the busiest; of a
-/// worker without kernels, of its graphs; without these, of its copies and memsets.
-/// O(n log n) in calls and GPU work.
+/// The launches of every worker of the run (`GpusOfProcesses`), by process and GPU. Main streams
+/// are those whose kernels, other than NCCL's, take at least half as long as those of the busiest;
+/// of a worker without kernels, of its graphs; without these, of its copies and memsets. O(n log n)
+/// in calls and GPU work.
 std::vector<WorkerLaunches> launchesOf(const Trace& trace);
 
 }  // namespace lanescope

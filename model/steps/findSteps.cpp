@@ -172,23 +172,27 @@ RunSteps namedSteps(const Run& run, const std::string& pattern, bool areFound) {
     result.source = StepSource::NvtxRange;
     result.pattern = pattern;
     if (areRequestsNamed(run.trace, pattern)) result.kind = StepKind::Request;
-    for (const StepRanges& ranges : stepRangesNamed(run.trace, pattern))
-        for (const WorkerLaunches& launches : run.launches) {
-            if (launches.process() != ranges.process) continue;
+    for (const StepRanges& ranges : stepRangesNamed(run.trace, pattern)) {
+        // They are in order of processes.
+        const auto workers =
+            std::ranges::equal_range(run.launches, ranges.process, {}, &WorkerLaunches::process);
+        for (const WorkerLaunches& launches : workers) {
             StepMaker maker(run.trace, launches, ranges);
             result.workers.push_back(!areFound                          ? maker.named()
                                      : result.kind == StepKind::Request ? maker.requests()
                                                                         : maker.found());
         }
+    }
     return result;
 }
 
 RunSteps repeatedKernels(const Run& run) {
     RunSteps result;
     result.source = StepSource::KernelPattern;
+    const WorkRows rows(run.trace);
     for (const WorkerLaunches& launches : run.launches) {
         const KernelPattern pattern =
-            findKernelPattern(run.trace, launches.process(), launches.gpu());
+            findKernelPattern(run.trace, rows.of(launches.process(), launches.gpu()));
         if (pattern.startsNs.empty()) continue;
         if (result.pattern.empty()) result.pattern = pattern.kernel;
         result.workers.push_back(fromPattern(pattern, launches));

@@ -52,22 +52,17 @@ uint64_t mixed(uint64_t bits) {
     return bits ^ (bits >> 33);
 }
 
-LargeVector<Sequence::Item> itemsOf(const Trace& trace, uint32_t process, uint32_t gpu) {
+LargeVector<Sequence::Item> itemsOf(const Trace& trace, const WorkRows::OfWorker& rows) {
     LargeVector<Sequence::Item> items(trace.memory.get());
-    const auto isOf = [&](uint32_t stream) {
-        return trace.streams[stream].process == process && trace.streams[stream].gpu == gpu;
-    };
-    for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
-        if (!isOf(trace.kernels.stream[row])) continue;
+    for (const uint32_t row : rows.kernels) {
         const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
         if (kernelCategory(trace.strings.at(config.shortName)) != SliceCategory::NcclKernel)
             items.push_back(
                 {trace.kernels.startNs[row], trace.kernels.endNs[row], config.demangledName});
     }
-    for (uint32_t row = 0; row < trace.graphs.size(); ++row)
-        if (isOf(trace.graphs.stream[row]))
-            items.push_back({trace.graphs.startNs[row], trace.graphs.endNs[row],
-                             graphBit | static_cast<Key>(trace.graphs.graph[row])});
+    for (const uint32_t row : rows.graphs)
+        items.push_back({trace.graphs.startNs[row], trace.graphs.endNs[row],
+                         graphBit | static_cast<Key>(trace.graphs.graph[row])});
     sortLarge(items, [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
     return items;
 }
@@ -204,8 +199,8 @@ std::string nameOf(const Trace& trace, Key key) {
 
 }  // namespace
 
-KernelPattern findKernelPattern(const Trace& trace, uint32_t process, uint32_t gpu) {
-    const LargeVector<Sequence::Item> items = itemsOf(trace, process, gpu);
+KernelPattern findKernelPattern(const Trace& trace, const WorkRows::OfWorker& rows) {
+    const LargeVector<Sequence::Item> items = itemsOf(trace, rows);
     KernelPattern pattern;
     for (const size_t part : {1, 2, 4}) {
         const Sequence sequence = sequenceFrom(items, items.size() - items.size() / part);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/trace/Trace.h"
+#include "model/trace/WorkRows.h"
 
 namespace lanescope {
 
@@ -28,6 +28,6 @@ struct KernelPattern {
 /// work, the last half of it is looked at, then the last quarter: what a program tries and tunes
 /// before it starts may be most of what it launches. Pieces unlike the others at the beginning are
 /// no steps. O(n log n) in the work.
-KernelPattern findKernelPattern(const Trace& trace, uint32_t process, uint32_t gpu);
+KernelPattern findKernelPattern(const Trace& trace, const WorkRows::OfWorker& rows);
 
 }  // namespace lanescope

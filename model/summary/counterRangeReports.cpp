@@ -14,7 +14,7 @@
 #include "model/steps/rangePattern.h"
 #include "model/summary/linkCounters.h"
 #include "model/summary/reportList.h"
-#include "model/trace/gpusOfProcess.h"
+#include "model/trace/GpusOfProcesses.h"
 #include "model/values/Statistics.h"
 #include "model/values/formatValue.h"
 
@@ -153,19 +153,20 @@ void addBasisNote(ReportTable& table) {
 /// where that is not known.
 class OwnGpus {
   public:
-    explicit OwnGpus(const Trace& trace) : trace_(trace) {}
+    explicit OwnGpus(const Trace& trace) : trace_(trace), gpus_(trace) {}
 
     bool include(int64_t gpu, const Instance& instance) {
         if (instance.process == noIndex) return true;
         const auto [found, isNew] = byProcess_.try_emplace(instance.process);
         if (isNew)
-            for (const uint32_t each : gpusOfProcess(trace_, instance.process))
+            for (const uint32_t each : gpus_.of(instance.process))
                 found->second.insert(trace_.gpus[each].id);
         return found->second.empty() || found->second.contains(gpu);
     }
 
   private:
     const Trace& trace_;
+    const GpusOfProcesses gpus_;
     std::map<uint32_t, std::set<int64_t>> byProcess_;
 };
 

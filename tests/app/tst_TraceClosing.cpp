@@ -99,7 +99,7 @@ class tst_TraceClosing : public QObject {
             QVERIFY(database && database->execute("DELETE FROM NVTX_EVENTS WHERE rowid < 10"));
         }
         QCOMPARE(checked(said), 1);
-        QVERIFY2(said.contains("BAD  Another program changed rows"), said.constData());
+        QVERIFY2(said.contains("BAD  Another program wrote to the trace"), said.constData());
     }
 
     void storingTwiceIsStoringOnce() {

@@ -6,8 +6,8 @@
 
 #include "model/bandwidth/NvlinkVerdict.h"
 #include "model/summary/reports.h"
+#include "model/trace/GpusOfProcesses.h"
 #include "model/trace/buildLinkCounters.h"
-#include "model/trace/gpusOfProcess.h"
 #include "model/values/formatTable.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
@@ -97,12 +97,13 @@ class TestCounterReports : public QObject {
   private slots:
     void aProcessWorksOnTheGpusWhereItsTimeGoes() {
         const TracePtr trace = twoRanks({});
+        const GpusOfProcesses gpus(*trace);
         for (uint32_t process = 0; process < trace->processes.size(); ++process) {
             const auto& rank = trace->processes[process].rank;
             if (!rank) continue;
-            QCOMPARE(gpusOfProcess(*trace, process), std::vector<uint32_t>{uint32_t(*rank)});
+            QCOMPARE(gpus.of(process), std::vector<uint32_t>{uint32_t(*rank)});
         }
-        QVERIFY(gpusOfProcess(*trace, 99).empty());
+        QVERIFY(gpus.of(99).empty());
     }
 
     void nvlinkOfAStepIsTheSumOverTheLinksOfTheGpuOfItsProcess() {

@@ -198,7 +198,8 @@ class TestFindSteps : public QObject {
     }
 
     void whatComesNowAndThenDoesNotHideTheSteps() {
-        const KernelPattern pattern = findKernelPattern(*kernelsOnly(30, 12, true), 0, 0);
+        const TracePtr trace = kernelsOnly(30, 12, true);
+        const KernelPattern pattern = findKernelPattern(*trace, WorkRows(*trace).of(0, 0));
         QCOMPARE(pattern.kernel, std::string("void embedding<float>(float*, int)"));
         QCOMPARE(pattern.startsNs.size(), size_t{30});
     }

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <functional>
 
+#include "model/compare/RunSummary.h"
 #include "model/export/ProtoWriter.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
@@ -101,6 +102,11 @@ std::vector<Kind> jsonKinds() {
               R"("args":{"correlation":#}},)"
               R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":#,"ts":#,"dur":1,)"
               R"("args":{"device":7,"stream":#,"correlation":#}})")},
+        {"JSON, processes that launch on GPUs of their own",
+         json(R"({"ph":"X","cat":"cuda_runtime","name":"a","pid":#,"tid":1,"ts":#,"dur":1,)"
+              R"("args":{"correlation":#}},)"
+              R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":#,"ts":#,"dur":1,)"
+              R"("args":{"device":#,"stream":#,"correlation":#}})")},
         {"JSON, streams",
          json(R"({"ph":"X","cat":"kernel","name":"a","pid":0,"tid":"stream #","ts":#})")},
         {"JSON, streams with annotations",
@@ -285,7 +291,8 @@ std::vector<Kind> allKinds() {
 }  // namespace
 
 /// Files whose events each name somebody or something new: a thread, a process, a stream, a counter
-/// costs more than an event. Each opens in time and memory that follow from its size.
+/// costs more than an event. Each opens in time and memory that follow from its size, and is summed
+/// up, as `explain` and `compare` do, in such time.
 class tst_HostileNames : public QObject {
     Q_OBJECT
 
@@ -311,6 +318,12 @@ class tst_HostileNames : public QObject {
             "tracks",
             static_cast<long long>(timer.elapsed()), whole.processes.size(), whole.threads.size(),
             whole.gpus.size(), whole.streams.size(), whole.counters.size(), whole.tracks.size());
+        QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
+        timer.restart();
+        const auto summary = compare::summarizeRun(whole);
+        const size_t workers = summary ? summary->workers.size() : 0;
+        qInfo("%lld ms for a summary of %zu workers", static_cast<long long>(timer.elapsed()),
+              workers);
         QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
         QVERIFY(!whole.tracks.empty());
         QVERIFY(static_cast<int>(whole.threads.size()) >= kind.threads);

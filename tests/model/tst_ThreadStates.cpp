@@ -47,16 +47,28 @@ const Track* trackOf(const Trace& trace, TrackKind kind) {
     return nullptr;
 }
 
-std::vector<std::string> slicesOf(const Trace& trace, const Lane& lane) {
-    std::vector<std::string> slices;
+using Texts = std::vector<std::string>;
+
+Texts slicesOf(const Trace& trace, const Lane& lane) {
+    Texts slices;
     for (uint32_t i = 0; i < lane.size(); ++i)
-        slices.push_back(std::string(trace.strings.at(lane.name[i])) + " " +
-                         std::to_string(lane.startNs[i] / ms) + "-" +
-                         std::to_string(lane.endNs(i) / ms));
+        slices.push_back(fmt::format("{} {}-{}", trace.strings.at(lane.name[i]),
+                                     lane.startNs[i] / ms, lane.endNs(i) / ms));
     return slices;
 }
 
-using Texts = std::vector<std::string>;
+/// What is said of a thread in a stretch of time, with how many milliseconds if `areTimed`.
+Texts saidOf(const Trace& trace, uint32_t thread, int64_t fromMs, int64_t untilMs,
+             bool areTimed = false) {
+    const StatesOfThreads states(trace);
+    Texts said;
+    compare::StateWords words(trace, states);
+    words.forEachIn(thread, {fromMs * ms, untilMs * ms}, [&](TimeRange piece, auto text) {
+        said.push_back((areTimed ? std::to_string(piece.durationNs() / ms) : "") +
+                       std::string(text));
+    });
+    return said;
+}
 
 }  // namespace
 
@@ -114,14 +126,11 @@ class TestThreadStates : public QObject {
                         "Running 180-240", "Running 240-300"}));
         QCOMPARE(states->lanes[0].category[0], SliceCategory::CpuMixed);
         QCOMPARE(states->lanes[0].category[1], SliceCategory::CpuLock);
-        std::vector<std::string> said;
-        compare::StateWords words(*trace);
-        words.forEachIn(thread, {0, 180 * ms},
-                        [&](TimeRange, std::string_view each) { said.emplace_back(each); });
-        QCOMPARE(said, (Texts{", which by turns runs and waits for a lock or another thread",
-                              " at data.py:77 in backward, which waits for a lock or another "
-                              "thread",
-                              ", which by turns runs and waits"}));
+        QCOMPARE(saidOf(*trace, thread, 0, 180),
+                 (Texts{", which by turns runs and waits for a lock or another thread",
+                        " at data.py:77 in backward, which waits for a lock or another "
+                        "thread",
+                        ", which by turns runs and waits"}));
         const std::string_view named = trace->strings.at(states->lanes[0].name[0]);
         QCOMPARE(trace->nameOf(EventRef(EventKind::CpuState, 0)), std::string(named));
     }
@@ -294,11 +303,9 @@ class TestThreadStates : public QObject {
         const uint32_t uncounted = simulated.addThread(0, 77, "main");
         simulated.state(uncounted, ThreadState::Poll, 0, 300, line);
         const TracePtr trace = simulated.finish();
-        compare::StateWords words(*trace);
         const auto said = [&](uint32_t of, int64_t fromMs, int64_t untilMs) {
             std::string all;
-            words.forEachIn(of, {fromMs * ms, untilMs * ms},
-                            [&](TimeRange, std::string_view each) { all += each; });
+            for (const std::string& each : saidOf(*trace, of, fromMs, untilMs)) all += each;
             return all;
         };
         const std::string waits = " at data.py:88 in load, which waits for input";
@@ -348,10 +355,8 @@ class TestThreadStates : public QObject {
             simulated.state(thread, state, 0, 10, simulated.line("load", 88),
                             state == ThreadState::Running ? 10 : 0);
             const TracePtr trace = simulated.finish();
-            compare::StateWords words(*trace);
-            words.forEachIn(thread, {0, 10 * ms}, [&](TimeRange, std::string_view each) {
-                QCOMPARE(compare::stateTold("outside CUDA calls" + std::string(each)), state);
-            });
+            for (const std::string& each : saidOf(*trace, thread, 0, 10))
+                QCOMPARE(compare::stateTold("outside CUDA calls" + each), state);
         }
         QVERIFY(!compare::stateTold("outside CUDA calls, which by turns runs and sleeps"));
         QVERIFY(!compare::stateTold("outside CUDA calls"));
@@ -407,15 +412,11 @@ class TestThreadStates : public QObject {
         row.holderStack = simulated.line("write", 9);
         const EventRef event = simulated.add<kinds::CpuState>(row);
         const TracePtr trace = simulated.finish();
-        compare::StateWords words(*trace);
-        Texts said;
-        words.forEachIn(thread, {-5 * ms, 20 * ms}, [&](TimeRange piece, std::string_view text) {
-            said.push_back(std::to_string(piece.durationNs() / ms) + std::string(text));
-        });
-        QCOMPARE(said, (Texts{"5",
-                              "10 at data.py:3 in step, which waits for the GIL that the thread "
-                              "logger has at data.py:9 in write",
-                              "10"}));
+        QCOMPARE(saidOf(*trace, thread, -5, 20, true),
+                 (Texts{"5",
+                        "10 at data.py:3 in step, which waits for the GIL that the thread "
+                        "logger has at data.py:9 in write",
+                        "10"}));
         bool isNamed = false;
         for (const Property& line : describe(*trace, event))
             isNamed |= line.name == "GIL held by" && line.value == "logger (TID 4243)";

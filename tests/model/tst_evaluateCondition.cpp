@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <QtTest>
 
 #include "model/gate/evaluateCondition.h"
@@ -216,6 +218,26 @@ class TestEvaluateCondition : public QObject {
         // Missing steps are no missing name.
         QVERIFY(outcomeOf("step > 1 s", comparison, true).state == ConditionState::NotComparable);
         QVERIFY(outcomeOf("step > 1 s", RunComparison{}).state == ConditionState::NotComparable);
+    }
+
+    /// Whatever its numbers are, and whatever the other tests find.
+    void ofWhatIsDamagedNothingIsComparable() {
+        for (const bool isCandidate : {false, true}) {
+            RunComparison comparison = smallComparison();
+            SummaryFacts& facts = isCandidate ? comparison.candidate : comparison.baseline;
+            facts.healthWarnings = {{Severity::Error, HealthCode::IndexDamaged, "of the index"},
+                                    {Severity::Error, HealthCode::TableDamaged, "Rows are lost."}};
+            for (const char* text : {"step.p50 > +3%", "step.p50 > +90%", "slower",
+                                     "kernel nosuch > 1 us", "step > 1 s and slower"}) {
+                const ConditionOutcome outcome = outcomeOf(text, comparison, true);
+                QVERIFY(outcome.state == ConditionState::NotComparable);
+                QCOMPARE(outcome.sentence,
+                         fmt::format("{}: not comparable: the {} is damaged (\"Rows are lost.\").",
+                                     text, isCandidate ? "candidate" : "baseline"));
+            }
+            facts.healthWarnings = {{Severity::Warning, HealthCode::EventsDropped, "Few."}};
+            QVERIFY(outcomeOf("step.p50 > +3%", comparison).state == ConditionState::Met);
+        }
     }
 
     void everyPartHasANameThatIsFound() {

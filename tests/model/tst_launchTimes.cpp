@@ -70,6 +70,13 @@ bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
+std::vector<uint32_t> threadsOf(const Trace& trace, uint32_t process) {
+    std::vector<uint32_t> threads;
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
+        if (trace.threads[thread].process == process) threads.push_back(thread);
+    return threads;
+}
+
 }  // namespace
 
 /// What of late launches is the recorder's, and which threads lacked cores meanwhile.
@@ -244,13 +251,16 @@ class tst_launchTimes : public QObject {
         const TracePtr trace = sim.finish();
         const std::vector<TimeRange> part{{0, 5 * ms}}, elsewhere{{20 * ms, 30 * ms}};
         const StatesOfThreads states(*trace);
-        QCOMPARE(coreWaits(*trace, states, 0, part), std::optional(CoreWaits{1, 5 * ms}));
-        QCOMPARE(coreWaits(*trace, states, 0, elsewhere), std::optional<CoreWaits>());
-        QCOMPARE(coreWaits(*trace, states, 1, part), std::optional<CoreWaits>());
-        QCOMPARE(coreWaits(*trace, states, 0, {}), std::optional<CoreWaits>());
+        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), part),
+                 std::optional(CoreWaits{1, 5 * ms}));
+        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), elsewhere),
+                 std::optional<CoreWaits>());
+        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 1), part), std::optional<CoreWaits>());
+        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), {}), std::optional<CoreWaits>());
         // Steps that are next to nothing.
         const std::vector<TimeRange> tiny{{0, 1}};
-        QCOMPARE(coreWaits(*trace, states, 0, tiny), std::optional(CoreWaits{1, 1}));
+        QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), tiny),
+                 std::optional(CoreWaits{1, 1}));
     }
 
     /// Against a plain loop, of random states and steps.
@@ -288,7 +298,8 @@ class tst_launchTimes : public QObject {
                 at = row.endNs + upTo(20);
             }
             const TracePtr trace = sim.finish();
-            const auto waits = coreWaits(*trace, StatesOfThreads(*trace), 0, steps);
+            const auto waits =
+                coreWaits(*trace, StatesOfThreads(*trace), threadsOf(*trace, 0), steps);
             QVERIFY(waits.has_value());
             if (plainNs < 0.01 * static_cast<double>(allNs)) continue;
             QVERIFY(std::abs(static_cast<double>(waits->ns) - plainNs) < 1.5);
@@ -307,7 +318,7 @@ class tst_launchTimes : public QObject {
             sim.add<kinds::CpuState>(row);
             const TracePtr trace = sim.finish();
             const std::vector<TimeRange> all{{0, 10 * ms}};
-            QCOMPARE(coreWaits(*trace, StatesOfThreads(*trace), 0, all),
+            QCOMPARE(coreWaits(*trace, StatesOfThreads(*trace), threadsOf(*trace, 0), all),
                      std::optional<CoreWaits>());
         }
     }

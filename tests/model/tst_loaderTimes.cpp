@@ -125,8 +125,10 @@ class tst_loaderTimes : public QObject {
         program.add<kinds::CpuState>(row);
         const TracePtr trace = program.finish();
         const std::vector<TimeRange> whole{{0, stepNs}};
-        QCOMPARE(loaderTimes(*trace, StatesOfThreads(*trace), 0, whole).threads, int64_t{0});
-        QCOMPARE(loaderTimes(*trace, StatesOfThreads(*trace), second, whole).threads, int64_t{1});
+        const StatesOfThreads states(*trace);
+        const LoaderThreads loaders(*trace);
+        QCOMPARE(loaderTimes(states, loaders.of(0), whole).threads, int64_t{0});
+        QCOMPARE(loaderTimes(states, loaders.of(second), whole).threads, int64_t{1});
     }
 
     /// A file may say that threads ran for as long as times are.
@@ -146,7 +148,8 @@ class tst_loaderTimes : public QObject {
             program.add<kinds::CpuState>(row);
         }
         const TracePtr trace = program.finish();
-        const LoaderTimes found = loaderTimes(*trace, StatesOfThreads(*trace), 0, std::vector{all});
+        const LoaderTimes found =
+            loaderTimes(StatesOfThreads(*trace), LoaderThreads(*trace).of(0), std::vector{all});
         QCOMPARE(found.threads, int64_t{3});
         QCOMPARE(found.knownNs, std::numeric_limits<int64_t>::max());
         QCOMPARE(found.inputNs, found.knownNs);

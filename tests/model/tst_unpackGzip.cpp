@@ -178,7 +178,7 @@ void tst_unpackGzip::saysWhatIsWrong_data() {
     row("nothing", gzipped(""), unknown);
     row("compressed twice", gzipped(packed_), unknown);
     row("less than SQLite's header", gzipped(plain_.substr(0, 50)),
-        "The file %1 is cut short: it ends inside its header.");
+        "The file %1 is cut short: it ends inside its header. Copy it again.");
     row("a trace that was cut before it was compressed", gzipped(plain_.substr(0, 40000)),
         qPrintable("The file %1 is cut short: 40000 of its " + QString::number(plain_.size()) +
                    " bytes are there. Copy it again."));

@@ -82,7 +82,8 @@ class tst_unseenWaits : public QObject {
         }
         const TracePtr trace = simulated.finish();
         std::vector<std::string> said;
-        compare::StateWords words(*trace);
+        const StatesOfThreads statesOf(*trace);
+        compare::StateWords words(*trace, statesOf);
         words.forEachIn(thread, {0, 120 * ms},
                         [&](TimeRange, std::string_view each) { said.emplace_back(each); });
         QCOMPARE(said.size(), size_t{2});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 #include <fstream>
+#include <string>
+#include <thread>
 
 #include "model/export/traceFile.h"
 #include "model/load/loadTrace.h"
@@ -8,6 +10,7 @@
 #include "model/trace/rangeDomains.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
 #include "tests/support/torchTrace.h"
 
 using namespace lanescope;
@@ -20,6 +23,7 @@ class tst_writeTraceFile : public QObject {
   private slots:
     void aForeignTraceIsTheSameAsOurs();
     void aFileIsNeverOverwritten();
+    void whatComesUpMeanwhileCostsNoTrace();
     void whatIsSqliteAlreadyIsKnown();
 
   private:
@@ -97,6 +101,26 @@ void tst_writeTraceFile::aFileIsNeverOverwritten() {
     std::ofstream(folder_ / "other.sqlite.partial") << "recording";
     QVERIFY(!writeTraceFile(*loaded(traceOf(smallRun())), other));
     QVERIFY(fs::exists(folder_ / "other.sqlite.partial"));
+}
+
+void tst_writeTraceFile::whatComesUpMeanwhileCostsNoTrace() {
+    const fs::path path = folder_ / "late.sqlite", partial = folder_ / "late.sqlite.partial";
+    const TracePtr trace = simulatedTraining({.steps = 100});
+    std::thread other([&] {
+        while (!fs::exists(partial)) std::this_thread::yield();
+        std::ofstream(path) << "theirs";
+    });
+    const Result<void> written = writeSealedTraceFile(*trace, path);
+    other.join();
+    QVERIFY(!written);
+    const std::string said = written.error().sentence;
+    QVERIFY2(said.find("has come up in the meantime; the trace is in " + partial.string()) !=
+                 std::string::npos,
+             said.c_str());
+    QCOMPARE(fs::file_size(path), uintmax_t{6});
+    const Result<TracePtr> kept = loadTrace(partial);
+    QVERIFY(kept);
+    QCOMPARE((*kept)->kernels.size(), trace->kernels.size());
 }
 
 void tst_writeTraceFile::whatIsSqliteAlreadyIsKnown() {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "model/trace/gpusOfProcess.h"
+#include "model/trace/GpusOfProcesses.h"
 #include "model/values/Statistics.h"
 
 namespace lanescope::views {
@@ -28,8 +28,9 @@ std::vector<bool> gpusAtWork(const Trace& trace) {
 struct Ranks {
     explicit Ranks(const Trace& trace)
         : isAtWork(gpusAtWork(trace)), ofGpu(trace.gpus.size(), INT_MAX) {
+        const GpusOfProcesses gpusOf(trace);
         for (uint32_t process = 0; process < trace.processes.size(); ++process) {
-            const std::vector<uint32_t> gpus = gpusOfProcess(trace, process);
+            const std::vector<uint32_t>& gpus = gpusOf.of(process);
             gpuOf.push_back(gpus.empty() ? noIndex : gpus.front());
             const int rank = trace.processes[process].rank.value_or(INT_MAX);
             for (const uint32_t gpu : gpus) ofGpu[gpu] = std::min(ofGpu[gpu], rank);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <stop_token>
-#include <vector>
 
 #include "model/trace/Column.h"
 #include "model/trace/isStopped.h"
@@ -18,17 +17,18 @@ class RowsByOwner {
   public:
     /// Of no table.
     RowsByOwner() = default;
-    /// `owners` are all below `count`. Of rows that `isWanted`, by their number; not all, or
-    /// others', if stopped. O(rows + count).
-    template <class IsWanted>
-    RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop,
-                IsWanted isWanted)
-        : ends_(count + 1, 0, owners.memory()), rows_(owners.memory()) {
+    /// `owners` is a sequence to be gone through twice, of numbers below `count`, or others for
+    /// rows that nobody owns. Of rows that `isWanted`, by their number; not all, or others', if
+    /// stopped. O(rows + count).
+    template <class Owners, class IsWanted>
+    RowsByOwner(const Owners& owners, size_t count, LargeMemory* memory,
+                const std::stop_token& stop, IsWanted isWanted)
+        : ends_(count + 1, 0, memory), rows_(memory) {
         const auto forEach = [&](auto take) {
             uint32_t row = 0;
             for (const uint32_t owner : owners) {
                 if (isStopped(stop, row)) return;
-                if (isWanted(row)) take(owner, row);
+                if (owner < count && isWanted(row)) take(owner, row);
                 ++row;
             }
         };
@@ -41,9 +41,14 @@ class RowsByOwner {
         // While rows are dealt out, each place holds where its owner's next one goes.
         rows_.resize(total);
         if (stop.stop_requested()) return;
-        LargeVector<uint32_t> next(ends_.begin(), ends_.end(), owners.memory());
+        LargeVector<uint32_t> next(ends_.begin(), ends_.end(), memory);
         forEach([&](uint32_t owner, uint32_t row) { rows_[next[owner]++] = row; });
     }
+    /// By a column, in its memory.
+    template <class IsWanted>
+    RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop,
+                IsWanted isWanted)
+        : RowsByOwner(owners, count, owners.memory(), stop, isWanted) {}
     RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop)
         : RowsByOwner(owners, count, stop, [](uint32_t) { return true; }) {}
 
