@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <string>
 
+#include "model/values/formatValue.h"
+
 namespace lanescope::cli {
 
 void say(std::string_view sentence) {
     // Not fmt::print: it throws where stderr is closed.
-    std::fputs(fmt::format("lanescope: {}\n", sentence).c_str(), stderr);
+    std::fputs(fmt::format("lanescope: {}\n", printable(sentence)).c_str(), stderr);
 }
 
 int reportFailure(const Error& error) {

@@ -26,7 +26,9 @@ enum ExitStatus : int {
     exitUsage = 2,   ///< The command line made no sense.
 };
 
-/// Prints "lanescope: " and the sentence on stderr. Does nothing where stderr is closed.
+/// Prints "lanescope: " and the sentence on stderr, on one line, as `printable` makes it: names of
+/// files and of what a trace holds may be any bytes. All sentences go this way. Does nothing where
+/// stderr is closed.
 void say(std::string_view sentence);
 
 /// Says the sentence; returns `exitFailed`.

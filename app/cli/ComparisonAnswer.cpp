@@ -11,7 +11,6 @@
 #include "app/cli/stepOptions.h"
 #include "app/help/takes.h"
 #include "model/export/comparison/ComparisonReport.h"
-#include "model/values/formatValue.h"
 
 namespace lanescope::cli {
 
@@ -37,7 +36,7 @@ int statusOf(const ComparisonReport& report) {
 /// Says what decided the exit status, where the report itself went elsewhere.
 void sayConditions(const ComparisonReport& report) {
     for (const ComparedCandidate& candidate : report.candidates) {
-        const std::string title = printable(candidate.summary.facts.title);
+        const std::string& title = candidate.summary.facts.title;
         if (candidate.comparison.answer.outcome == Outcome::Nothing)
             say(fmt::format("{}: {}", title, candidate.comparison.answer.sentence));
         for (const ConditionOutcome& condition : candidate.conditions)
@@ -128,6 +127,7 @@ Result<int> ComparisonAnswer::print(const std::string& output) const {
     if (!opened) return fail(opened.error());
     Result<ComparisonReport> report = makeComparison(request, loadForCommand);
     if (!report) return fail(report.error());
+    report->lineWidth = opened->lineWidth();
     report->top = top_ > 0 ? top_ : format_ == "html" ? defaultHtmlTop : defaultTextTop;
     const Result<std::string> text = formatted(*report);
     if (!text) return fail(text.error());

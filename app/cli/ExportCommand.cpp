@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 #include <vector>
 
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
+#include "app/cli/stepOptions.h"
 #include "app/help/takes.h"
 #include "model/export/chromeTrace.h"
 #include "model/export/kinetoTrace.h"
@@ -40,13 +42,15 @@ struct ExportOptions {
 
 /// A file of our own, which no pipe can be.
 Result<void> runSqliteExport(const Trace& trace, const ExportOptions& options) {
-    if (options.output.empty())
-        return fail("A trace cannot be written to stdout: name a file with --output.");
     if (isOfSqlite(trace))
         return fail("{} is SQLite already, so it needs no other file: copy it.", options.file);
     if (const Result<void> written = writeSealedTraceFile(trace, options.output); !written)
         return written;
-    if (const Result<void> sound = checkIndex(trace); !sound) return sound;
+    if (const Result<void> sound = checkIndex(trace); !sound) {
+        std::error_code ignored;
+        std::filesystem::remove(options.output, ignored);
+        return sound;
+    }
     reportHealth(trace);
     return {};
 }
@@ -78,11 +82,11 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
                        : pathOfRank(options.output, trace, processes[number], number);
         Result<Output> output = Output::open(path, {options.file});
         if (!output) return fail(output.error());
+        output->giveOutOnly([&trace] { return checkIndex(trace); });
         writeKinetoTrace(trace, processes[number], [&output](std::string_view text) {
             output->write(text);
             return output->isWanted();
         });
-        if (const Result<void> sound = checkIndex(trace); !sound) return sound;
         if (const Result<void> closed = output->close(); !closed) return closed;
     }
     reportHealth(trace);
@@ -112,15 +116,27 @@ void writeFlame(const Trace& trace, const ExportOptions& options, std::optional<
         writeFlameSvg(tree, 0, fmt::format("{}: {}", trace.title, what), sink);
 }
 
+/// Whether the options make sense together.
+Result<void> checkOptions(const ExportOptions& options) {
+    if (!options.range.empty() && !isFlame(options))
+        return fail("--range is for {}, {} and {}; other formats hold all of a trace.", folded,
+                    flame, flameOfNvtx);
+    if (options.format == "sqlite" && options.output.empty())
+        return fail("A trace cannot be written to stdout: name a file with --output.");
+    return {};
+}
+
 Result<void> runExport(const ExportOptions& options) {
     std::optional<TimeRange> range;
     if (!options.range.empty()) {
-        if (!isFlame(options))
-            return fail("--range is for {}, {} and {}; other formats hold all of a trace.", folded,
-                        flame, flameOfNvtx);
         const Result<TimeRange> parsed = parseRange(options.range);
         if (!parsed) return fail(parsed.error());
         range = *parsed;
+    }
+    if (options.format == "sqlite") {
+        const std::array<std::filesystem::path, 1> inputs{options.file};
+        if (const Result<void> place = checkPlaceForTrace(options.output, inputs); !place)
+            return place;
     }
     const Result<TracePtr> trace = loadForCommand(options.file);
     if (!trace) return fail(trace.error());
@@ -130,6 +146,7 @@ Result<void> runExport(const ExportOptions& options) {
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
     if (!output) return fail(output.error());
+    output->giveOutOnly([&trace] { return checkIndex(**trace); });
     const auto write = [&output](std::string_view text) {
         output->write(text);
         return output->isWanted();
@@ -140,8 +157,6 @@ Result<void> runExport(const ExportOptions& options) {
         writePerfettoTrace(**trace, write);
     else
         writeChromeTrace(**trace, write);
-    // A file gets its name only if all is well.
-    if (const Result<void> sound = checkIndex(**trace); !sound) return sound;
     if (const Result<void> closed = output->close(); !closed) return closed;
     reportHealth(**trace);
     return {};
@@ -173,7 +188,8 @@ void addExport(CLI::App& app, int& exitStatus) {
     command
         ->add_option("--range", options->range,
                      "Only this time of it, of folded and flame: 10ms:25ms, as the timeline counts")
-        ->type_name("START:END");
+        ->type_name("START:END")
+        ->check([](const std::string& text) { return checkText(parseRange(text)); });
     command->add_option("-o,--output", options->output, "File to write instead of stdout")
         ->type_name("FILE");
     command->footer(
@@ -188,6 +204,11 @@ void addExport(CLI::App& app, int& exitStatus) {
         "  lanescope export -f folded --over threads run.sqlite > threads.folded\n"
         "  lanescope export -f sqlite torch.json.gz -o run.sqlite");
     command->callback([options, &exitStatus] {
+        if (const Result<void> checked = checkOptions(*options); !checked) {
+            reportFailure(checked.error());
+            exitStatus = exitUsage;
+            return;
+        }
         const Result<void> result = runExport(*options);
         exitStatus = result ? static_cast<int>(exitOk) : reportFailure(result.error());
     });

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,8 +14,11 @@
 #include "app/cli/mergeOptions.h"
 #include "app/help/takes.h"
 #include "model/export/traceFile.h"
+#include "model/format/checkFile.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
+#include "model/load/sqliteFormats.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope::cli {
 
@@ -44,24 +48,44 @@ fs::path nameFor(const fs::path& file) {
     return name + ".sqlite";
 }
 
+/// Why a file cannot become itself. It is the last thing that anybody should remove.
+tl::unexpected<Error> refuseItself(const fs::path& file) {
+    Result<TraceSource> source = TraceSource::open(file, {});
+    if (!source) return fail(source.error());
+    const auto format = findFormat(*source, traceFormats());
+    if (!format) return fail(format.error());
+    if (*format == &lanescopeFormat || *format == &nsightFormat)
+        return fail("{} is {}, which needs no import: every command takes it as it is.",
+                    file.string(), (*format)->name);
+    return fail("{} would become itself: choose another name by -o, or a folder by --into.",
+                file.string());
+}
+
 /// Says where it went.
 Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) {
     const fs::path folder = options.folder.empty() ? file.parent_path() : fs::path(options.folder);
     const fs::path output =
         options.output.empty() ? folder / nameFor(file) : fs::path(options.output);
     std::error_code error;
+    if (fs::equivalent(file, output, error)) return refuseItself(file);
     // Its name was mostly not chosen by anybody, so what has it may be worth more.
-    if (fs::exists(fs::symlink_status(output, error)))
-        return fail("{} would become {}, which exists: remove that, or choose {}.", file.string(),
-                    output.string(),
-                    options.output.empty() ? "a folder by --into" : "another name");
+    if (options.output.empty() && isThere(output))
+        return fail(
+            "{} would become {}, which exists: choose another name by -o, or a folder by --into.",
+            file.string(), output.string());
+    const std::array inputs{file};
+    if (const Result<void> place = checkPlaceForTrace(output, inputs); !place)
+        return fail(place.error());
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
     if (isOfSqlite(**trace))
         return fail("{} is SQLite already, so it needs no other file: copy it.", file.string());
     if (const Result<void> written = writeSealedTraceFile(**trace, output); !written)
         return fail(written.error());
-    if (const Result<void> sound = checkIndex(**trace); !sound) return fail(sound.error());
+    if (const Result<void> sound = checkIndex(**trace); !sound) {
+        fs::remove(output, error);
+        return fail(sound.error());
+    }
     reportHealth(**trace);
     return output;
 }
@@ -77,17 +101,18 @@ Result<void> runImport(const ImportOptions& options) {
     if (!options.folder.empty() && !fs::create_directories(options.folder, error) && error)
         return fail("The folder {} cannot be made: {}.", options.folder, error.message());
     size_t failed = 0;
+    Result<Output> output = Output::open(std::nullopt, {});
     std::string text;
     for (const fs::path& file : *files) {
-        const Result<fs::path> output = importFile(file, options);
-        if (output)
-            text += output->string() + "\n";
+        const Result<fs::path> made = importFile(file, options);
+        // A program takes a path as it is, a terminal may act upon it.
+        if (made)
+            text += (output->isTerminal() ? printable(made->string()) : made->string()) + "\n";
         else if (++failed, files->size() == 1)
-            return fail(output.error());
+            return fail(made.error());
         else
-            reportFailure(output.error());
+            reportFailure(made.error());
     }
-    Result<Output> output = Output::open(std::nullopt, {});
     output->write(text);
     if (const Result<void> closed = output->close(); !closed) return closed;
     if (failed > 0) return fail("{} of {} files could not be imported.", failed, files->size());

@@ -6,6 +6,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/loadForCommand.h"
 #include "model/index/indexPath.h"
+#include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
 
 namespace lanescope::cli {
@@ -27,6 +28,10 @@ Result<void> runIndex(const IndexOptions& options) {
     const Result<std::filesystem::path> index = indexForCommand(options.file);
     if (!index) return fail(index.error());
     say(fmt::format("The index is {}.", index->string()));
+    // It is there now, whatever the size of the trace.
+    const Result<TracePtr> trace = openTrace(options.file, {.leastBytes = 0, .mayWrite = false});
+    if (!trace) return fail(trace.error());
+    reportHealth(**trace);
     return {};
 }
 

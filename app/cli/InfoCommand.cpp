@@ -27,11 +27,11 @@ Result<void> runInfo(const InfoOptions& options) {
     if (!trace) return fail(trace.error());
     Result<Output> output = Output::open(std::nullopt, {});
     if (!output) return fail(output.error());
+    output->giveOutOnly([&trace] { return checkIndex(**trace); });
     const bool isJson = options.format == "json";
     const std::string text = options.isTopology
                                  ? (isJson ? topologyAsJson(**trace) : topologyAsText(**trace))
                                  : (isJson ? infoAsJson(**trace) : infoAsText(**trace));
-    if (const Result<void> sound = checkIndex(**trace); !sound) return sound;
     output->write(text);
     return output->close();
 }

@@ -1,66 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/Output.h"
 
-#include <cerrno>
-#include <cstring>
-#include <utility>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+
+#include "model/values/formatValue.h"
 
 namespace lanescope::cli {
 
-Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
-                            const std::vector<std::filesystem::path>& inputs) {
-    Output output;
-    if (!path) {
-        output.stream_ = stdout;
-        return output;
-    }
-    std::error_code ignored;
-    for (const std::filesystem::path& input : inputs)
-        if (std::filesystem::equivalent(*path, input, ignored))
-            return fail("Will not write over {}, which is being read; choose another output file.",
-                        path->string());
-    const std::filesystem::file_status status = std::filesystem::status(*path, ignored);
-    const bool isInPlace = std::filesystem::exists(status) &&
-                           !std::filesystem::is_regular_file(status) &&
-                           !std::filesystem::is_directory(status);
-    if (!isInPlace) {
-        // What a trace holds, command lines among it, may be nobody else's business.
-        Result<AtomicFile> file = AtomicFile::create(*path);
-        if (!file) return fail(file.error());
-        file->keepAccess();
-        output.file_.emplace(std::move(*file));
-        return output;
-    }
-    output.path_ = *path;
-    output.stream_ = std::fopen(path->c_str(), "wbe");
-    if (!output.stream_) return fail("Cannot write {}: {}.", path->string(), std::strerror(errno));
-    return output;
+namespace {
+
+/// Text that is held back until all of it is known to be sound; of more each part is.
+constexpr size_t mostHeld = size_t{64} << 20;
+
+/// What COLUMNS says, if that makes sense.
+std::optional<size_t> askedColumns() {
+    constexpr size_t fewest = 20, most = 10'000;
+    const char* const variable = std::getenv("COLUMNS");
+    const std::string_view text = variable != nullptr ? variable : "";
+    size_t columns = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), columns);
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || columns < fewest ||
+        columns > most)
+        return std::nullopt;
+    return columns;
 }
 
-Output::Output(Output&& other) noexcept
-    : file_(std::move(other.file_)),
-      stream_(std::exchange(other.stream_, nullptr)),
-      path_(std::move(other.path_)),
-      error_(other.error_) {}
+}  // namespace
 
-Output::~Output() {
-    if (stream_ && stream_ != stdout) std::fclose(stream_);
+Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
+                            const std::vector<std::filesystem::path>& inputs) {
+    if (!path) return Output(OutputFile::standardOutput(), true);
+    if (const Result<void> other = checkIsNoInput(*path, inputs); !other)
+        return fail(other.error());
+    // What a trace holds, command lines among it, may be nobody else's business: so it is the
+    // owner's file.
+    Result<OutputFile> file = OutputFile::open(*path);
+    if (!file) return fail(file.error());
+    return Output(std::move(*file), false);
 }
 
 void Output::write(std::string_view text) {
-    if (file_) return file_->write(text);
-    if (!stream_ || error_ != 0) return;
-    if (std::fwrite(text.data(), 1, text.size(), stream_) != text.size()) error_ = errno;
+    if (!isSound_) return file_.write(text);
+    held_ += text;
+    if (held_.size() > mostHeld) release();
+}
+
+void Output::release() {
+    if (sound_ && isSound_) sound_ = isSound_();
+    if (sound_) file_.write(held_);
+    held_.clear();
 }
 
 Result<void> Output::close() {
-    if (file_) return file_->commit();
-    if (stream_ && error_ == 0 && std::fflush(stream_) != 0) error_ = errno;
-    if (stream_ && stream_ != stdout && std::fclose(stream_) != 0 && error_ == 0) error_ = errno;
-    stream_ = nullptr;
-    if (error_ == 0 || error_ == EPIPE) return {};
-    return fail("Cannot write {}: {}.", path_.empty() ? "the output" : path_.string(),
-                std::strerror(error_));
+    release();
+    if (!sound_) return sound_;
+    return file_.close();
+}
+
+bool Output::isTerminal() const {
+    return isStdout_ && ::isatty(STDOUT_FILENO) == 1;
+}
+
+size_t Output::lineWidth() const {
+    winsize size{};
+    if (isTerminal() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return askedColumns().value_or(usualLineWidth);
 }
 
 }  // namespace lanescope::cli

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdio>
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "model/format/AtomicFile.h"
+#include "model/format/OutputFile.h"
 #include "model/format/Result.h"
 
 namespace lanescope::cli {
@@ -20,26 +23,35 @@ class Output {
     /// cannot be written or is one of `inputs`.
     static Result<Output> open(const std::optional<std::filesystem::path>& path,
                                const std::vector<std::filesystem::path>& inputs);
-    Output(Output&& other) noexcept;
-    Output& operator=(Output&&) = delete;
-    /// Gives up a file that was not closed.
-    ~Output();
+
+    /// Text goes out only as long as `isSound` does not fail, which is asked of what was made so
+    /// far: before any of it leaves, and again by `close`, which fails with its error.
+    void giveOutOnly(std::function<Result<void>()> isSound) { isSound_ = std::move(isSound); }
 
     /// Writes; a failure shows at `close`.
     void write(std::string_view text);
-    /// False once nothing more can arrive: the reader has gone or the disk is full.
-    bool isWanted() const { return file_ ? file_->isGood() : error_ == 0; }
+    /// False once nothing more can arrive: the reader has gone, the disk is full or what is written
+    /// is not sound.
+    bool isWanted() const { return sound_.has_value() && file_.isWanted(); }
     /// Flushes and puts the file in its place. A reader that has gone away, as `head` does, is no
     /// failure.
     Result<void> close();
 
-  private:
-    Output() = default;
+    /// Whether a person reads along, whose terminal acts upon what it is told.
+    bool isTerminal() const;
+    /// How many columns a line of text may have: as many as the terminal has, else as the
+    /// environment variable COLUMNS says.
+    size_t lineWidth() const;
 
-    std::optional<AtomicFile> file_;  ///< Else:
-    std::FILE* stream_ = nullptr;
-    std::filesystem::path path_;  ///< Of the stream; empty for stdout.
-    int error_ = 0;               ///< errno of its first failure.
+  private:
+    Output(OutputFile file, bool isStdout) : file_(std::move(file)), isStdout_(isStdout) {}
+    void release();
+
+    OutputFile file_;
+    bool isStdout_;
+    std::function<Result<void>()> isSound_;
+    Result<void> sound_;  ///< Once it has failed, for good.
+    std::string held_;    ///< What waits for `isSound_`.
 };
 
 }  // namespace lanescope::cli

@@ -6,6 +6,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/Output.h"
 #include "app/cli/loadForCommand.h"
+#include "app/cli/stepOptions.h"
 #include "app/help/takes.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
@@ -142,9 +143,9 @@ Result<void> runStats(const StatsOptions& options, const std::vector<std::string
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
     if (!output) return fail(output.error());
+    output->giveOutOnly([&trace] { return checkIndex(**trace); });
     const Result<void> printed = printReports(**trace, options, names, *format, range, *output);
     if (!printed) return printed;
-    if (const Result<void> sound = checkIndex(**trace); !sound) return sound;
     const Result<void> closed = output->close();
     reportHealth(**trace);
     return closed;
@@ -183,10 +184,7 @@ void addStats(CLI::App& app, int& exitStatus) {
                      "Only events that overlap START:END on the timeline, in seconds unless a "
                      "unit follows (s, ms, us, ns)")
         ->type_name("START:END")
-        ->check([](const std::string& text) {
-            const Result<TimeRange> range = parseRange(text);
-            return range ? std::string() : range.error().sentence;
-        });
+        ->check([](const std::string& text) { return checkText(parseRange(text)); });
     help::takesOneOf(
         command->add_option("--by", options->by,
                             "What reports tell their rows apart by: " + variantsSentence()),

@@ -45,6 +45,7 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file,
         std::filesystem::remove(path, error);
         return fail(whole.error());
     }
+    reportHealth(**trace);
     return path;
 }
 

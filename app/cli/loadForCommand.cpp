@@ -6,7 +6,6 @@
 #include "model/index/openTrace.h"
 #include "model/live/loadLiveTrace.h"
 #include "model/trace/notesOf.h"
-#include "model/values/formatValue.h"
 
 namespace lanescope::cli {
 
@@ -33,8 +32,7 @@ Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path)
 void reportHealth(const Trace& trace) {
     for (const HealthNote& note : notesOf(trace))
         if (note.severity != Severity::Info)
-            reportWarning(
-                fmt::format("{}: {}", printable(trace.title), printable(shownText(note))));
+            reportWarning(fmt::format("{}: {}", trace.title, shownText(note)));
 }
 
 }  // namespace lanescope::cli

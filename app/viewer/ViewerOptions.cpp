@@ -195,8 +195,9 @@ Result<QSize> parseSize(const std::string& text) {
 Result<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv) {
     CLI::App app("Shows what a GPU training process did on a timeline, and compares two runs.",
                  "lanescope-viewer");
-    app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-        return "lanescope-viewer: " + CLI::FailureMessage::simple(failed, error);
+    app.failure_message([](const CLI::App*, const CLI::Error& error) {
+        return fmt::format("lanescope-viewer: {}\nRun with --help for more information.\n",
+                           printable(error.what()));
     });
     app.formatter(std::make_shared<help::HelpFormatter>());
     RawOptions raw;

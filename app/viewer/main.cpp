@@ -3,6 +3,7 @@
 #include <QLoggingCategory>
 #include <QTemporaryDir>
 #include <cstdio>
+#include <string>
 
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/ViewerOptions.h"
@@ -11,9 +12,15 @@
 #include "app/viewer/renderWindow.h"
 #include "model/format/version.h"
 #include "model/query/QueryProcess.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope::viewer {
 namespace {
+
+/// Prints a sentence on stderr, on one line: names of files may be any bytes.
+void say(const std::string& sentence) {
+    std::fprintf(stderr, "lanescope-viewer: %s\n", printable(sentence).c_str());
+}
 
 /// Must be called before QApplication exists.
 void prepareForNoDisplay() {
@@ -29,9 +36,10 @@ int render(const ViewerOptions& options) {
     AppSettings settings(folder.filePath("settings.ini"));
     MainWindow window(settings);
     if (const auto result = renderWindow(window, options); !result) {
-        std::fprintf(stderr, "lanescope-viewer: %s\n", result.error().sentence.c_str());
+        say(result.error().sentence);
         return 1;
     }
+    for (const std::string& warning : warningsOf(window)) say("warning: " + warning);
     return 0;
 }
 
@@ -53,7 +61,7 @@ int main(int argc, char** argv) {
     if (options->render) {
         lanescope::viewer::prepareForNoDisplay();
     } else if (const std::string problem = lanescope::viewer::displayProblem(); !problem.empty()) {
-        std::fprintf(stderr, "lanescope-viewer: %s\n", problem.c_str());
+        lanescope::viewer::say(problem);
         return 1;
     }
     QApplication application(argc, argv);

@@ -7,7 +7,6 @@
 #include <QDialog>
 #include <QElapsedTimer>
 #include <QEventLoop>
-#include <QFile>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
@@ -16,6 +15,7 @@
 #include <QPlainTextEdit>
 #include <QTabWidget>
 #include <QThread>
+#include <set>
 #include <utility>
 
 #include "app/viewer/ComparePage.h"
@@ -29,6 +29,9 @@
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/finderEntries.h"
+#include "model/format/OutputFile.h"
+#include "model/index/openTrace.h"
+#include "model/trace/notesOf.h"
 #include "model/values/formatValue.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/CompareTables.h"
@@ -251,22 +254,43 @@ QPixmap picture(MainWindow& window) {
     return whole;
 }
 
-/// By way of memory: what writes PNG says of a full disk only that it failed.
-Result<void> save(const QPixmap& picture, const std::filesystem::path& path) {
+/// By way of memory: what writes PNG says of a full disk only that it failed, and knows no names
+/// that are not UTF-8.
+Result<void> save(const QPixmap& picture, OutputFile& file) {
     QByteArray png;
     QBuffer buffer(&png);
     buffer.open(QIODevice::WriteOnly);
-    QFile file(toQString(path.string()));
-    if (picture.save(&buffer, "PNG") && file.open(QIODevice::WriteOnly) &&
-        file.write(png) == png.size() && file.flush())
-        return {};
-    return fail("Cannot write {}: {}.", path.string(), file.errorString().toStdString());
+    if (!picture.save(&buffer, "PNG")) return fail("The picture cannot be made into a PNG.");
+    file.write({png.constData(), static_cast<size_t>(png.size())});
+    return file.close();
+}
+
+/// The traces that the window shows, each once.
+std::set<TracePtr> tracesIn(const MainWindow& window) {
+    std::set<TracePtr> traces;
+    for (int index = 0; index < window.tabs().count(); ++index) {
+        const auto* page = qobject_cast<const DocumentPage*>(window.tabs().widget(index));
+        if (!page) continue;
+        for (const TimelineView* timeline : page->timelines()) traces.insert(timeline->trace());
+    }
+    return traces;
 }
 
 }  // namespace
 
+std::vector<std::string> warningsOf(const MainWindow& window) {
+    std::vector<std::string> warnings;
+    for (const TracePtr& trace : tracesIn(window))
+        for (const HealthNote& note : notesOf(*trace))
+            if (note.severity != Severity::Info)
+                warnings.push_back(fmt::format("{}: {}", trace->title, shownText(note)));
+    return warnings;
+}
+
 Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
     const RenderOptions render = options.render.value_or(RenderOptions{});
+    Result<OutputFile> file = OutputFile::open(render.path, AtomicFile::usualMode);
+    if (!file) return fail(file.error());
     window.setThemeChoice(render.isDark ? ThemeChoice::Dark : ThemeChoice::Light);
     window.resize(render.size);
     window.show();
@@ -278,7 +302,11 @@ Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
     if (auto result = checkAnswered(window, render); !result) return result;
     if (auto result = command(window, render); !result) return result;
     if (auto result = waitUntilIdle(window); !result) return result;
-    return save(picture(window), render.path);
+    const QPixmap whole = picture(window);
+    // Only now all is read that the picture shows.
+    for (const TracePtr& trace : tracesIn(window))
+        if (auto result = checkIndex(*trace); !result) return result;
+    return save(whole, *file);
 }
 
 }  // namespace lanescope::viewer

@@ -8,7 +8,9 @@
 
 #include "model/export/TraceFileWriter.h"
 #include "model/format/AtomicFile.h"
+#include "model/format/OutputFile.h"
 #include "model/format/PageSeal.h"
+#include "model/format/checkFile.h"
 #include "model/format/tables/Schema.h"
 #include "model/trace/kinds/allKinds.h"
 
@@ -44,20 +46,46 @@ Result<void> fill(const Trace& trace, Database database, bool isToBeSealed) {
     return TraceFileWriter(trace, database).write();
 }
 
+std::filesystem::path partialOf(std::filesystem::path path) {
+    path += unfinishedEnding;
+    return path;
+}
+
 Result<void> write(const Trace& trace, const std::filesystem::path& path, bool isToBeSealed) {
-    std::filesystem::path partial = path;
-    partial += ".partial";
+    if (const Result<void> place = checkPlaceForTrace(path, {}); !place) return place;
+    const std::filesystem::path partial = partialOf(path);
     Result<Database> database = Database::create(partial);
     if (!database) return fail(database.error());
     Result<void> written = fill(trace, std::move(*database), isToBeSealed);
     if (written && isToBeSealed) written = sealPages(partial);
-    if (written) written = publishFile(partial, path, IfExists::Fail);
-    std::error_code ignored;
-    if (!written) std::filesystem::remove(partial, ignored);
-    return written;
+    if (!written) {
+        std::error_code ignored;
+        std::filesystem::remove(partial, ignored);
+        return written;
+    }
+    // Whole as it is: where it cannot get its name the error tells where it lies.
+    return publishFile(partial, path, IfExists::Fail);
 }
 
 }  // namespace
+
+Result<void> checkPlaceForTrace(const std::filesystem::path& path,
+                                std::span<const std::filesystem::path> inputs) {
+    if (const Result<void> other = checkIsNoInput(path, inputs); !other) return other;
+    std::error_code ignored;
+    const auto status = std::filesystem::status(path, ignored);
+    if (std::filesystem::is_other(status))
+        return fail("Cannot write {}: it is no regular file, as a trace is.", path.string());
+    if (!std::filesystem::is_directory(status) && isThere(path))
+        return fail("{} exists: choose another name, or remove it.", path.string());
+    if (const Result<void> place = checkPlace(path); !place) return place;
+    if (const std::filesystem::path partial = partialOf(path); isThere(partial))
+        return fail(
+            "{} exists: {} is being made, or that broke off. Choose another name; or, if no "
+            "program makes it any more, remove that.",
+            partial.string(), path.string());
+    return {};
+}
 
 Result<void> writeTraceFile(const Trace& trace, const std::filesystem::path& path) {
     return write(trace, path, false);

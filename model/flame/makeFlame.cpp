@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "model/flame/WorkNames.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/values/Statistics.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope {
 
@@ -43,13 +45,12 @@ FlameTree flameOfStacks(const Trace& trace, FlameBase base, std::optional<TimeRa
     return tree;
 }
 
-/// Names as a line of folded text can have them.
+/// Names as a line of folded text can have them: its semicolons part frames, its end parts paths.
 void append(std::string& line, std::string_view name) {
     if (!line.empty()) line += ';';
-    for (const char character : name) {
-        const bool ends = character == ';' || character == '\n' || character == '\r';
-        line += ends ? ':' : character;
-    }
+    std::string frame = printable(name);
+    std::ranges::replace(frame, ';', ':');
+    line += frame;
 }
 
 }  // namespace

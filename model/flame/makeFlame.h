@@ -32,7 +32,8 @@ FlameTree makeFlame(const Trace& trace, FlameBase base, std::optional<TimeRange>
 
 /// Writes a frame of a tree (0 for all) and what is in it as folded text, which makers of flame
 /// graphs take: a line for each path with time of its own, its frames from the outermost inwards
-/// with semicolons between them, a blank and nanoseconds. Lines come in the order of their text.
+/// with semicolons between them, a blank and nanoseconds. Names are `printable`, with colons for
+/// semicolons. Lines come in the order of their text.
 /// O(n log n) and the length of the text.
 void writeFolded(const FlameTree& tree, uint32_t root, const TextSink& sink);
 

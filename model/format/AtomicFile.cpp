@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -63,7 +64,27 @@ int giveName(const char* unfinished, const char* target, IfExists ifExists) {
     return std::rename(unfinished, target) == 0 ? 0 : errno;
 }
 
+/// A name beside `path` for the time until it is whole. Where that is as long as a name can be, its
+/// own has no room in it.
+std::string nameBeside(const std::filesystem::path& path, const std::string& ending) {
+    const bool fits = path.filename().string().size() + ending.size() <= NAME_MAX;
+    return (fits ? path.string() : (folderOf(path) / "lanescope").string()) + ending;
+}
+
 }  // namespace
+
+Result<void> checkPlace(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return fail("Cannot write {}: it is a folder.", path.string());
+    const std::filesystem::path folder = folderOf(path);
+    if (!std::filesystem::exists(folder, ignored))
+        return fail("Cannot write {}: there is no folder {}; create it.", path.string(),
+                    folder.string());
+    if (::access(folder.c_str(), W_OK) != 0)
+        return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    return {};
+}
 
 AtomicFile::AtomicFile(int descriptor, std::string partial, std::filesystem::path path)
     : descriptor_(descriptor), partial_(std::move(partial)), path_(std::move(path)) {}
@@ -82,19 +103,13 @@ AtomicFile::~AtomicFile() {
 }
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path, mode_t mode) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored))
-        return fail("Cannot write {}: it is a folder.", path.string());
-    const std::filesystem::path folder = folderOf(path);
-    if (!std::filesystem::exists(folder, ignored))
-        return fail("Cannot write {}: there is no folder {}; create it.", path.string(),
-                    folder.string());
+    if (const Result<void> place = checkPlace(path); !place) return fail(place.error());
     // Without a name it is gone with the process, however that ends.
-    const int nameless = system::openNameless(folder.c_str(), mode);
+    const int nameless = system::openNameless(folderOf(path).c_str(), mode);
     if (nameless >= 0) return AtomicFile(nameless, "", path);
     // Some file systems have no such files. The name is made here and the file must be new, so
     // nobody's link is followed.
-    std::string partial = path.string() + ".XXXXXX";
+    std::string partial = nameBeside(path, ".XXXXXX");
     const int named = ::mkostemp(partial.data(), O_CLOEXEC);
     if (named < 0) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
     if (mode != ownersMode) {
@@ -130,8 +145,9 @@ void AtomicFile::keepAccess() {
 int AtomicFile::nameIt() {
     int problem = 0;
     for (int attempt = 0; attempt < 100; ++attempt) {
-        std::string name = fmt::format("{}.{}-{}", path_.string(), ::getpid(),
-                                       std::chrono::steady_clock::now().time_since_epoch().count());
+        std::string name = nameBeside(
+            path_, fmt::format(".{}-{}", ::getpid(),
+                               std::chrono::steady_clock::now().time_since_epoch().count()));
         problem = system::giveName(descriptor_, name.c_str());
         if (problem == 0) {
             partial_ = std::move(name);

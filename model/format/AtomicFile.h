@@ -15,6 +15,10 @@
 
 namespace lanescope {
 
+/// Whether a file could get this name: `path` is no folder, and its own is there and can be written
+/// to.
+Result<void> checkPlace(const std::filesystem::path& path);
+
 /// A file that appears under its name when it is whole and on disk, in place of whatever had the
 /// name, and never if it is not: until then it has no name, or where a file system knows no such
 /// files one of its own beside it. No link is followed. What could not be written, a full disk
@@ -77,7 +81,7 @@ enum class IfExists : uint8_t { Fail, Replace };
 
 /// Brings `unfinished`, which lies in the same folder, to disk and gives it the name `target` in
 /// one step. With `Fail` an existing `target` is left alone, also one that comes up at this moment,
-/// and the call fails; `unfinished` keeps its name whenever the call fails.
+/// and the call fails; `unfinished` keeps its name whenever the call fails, and the error names it.
 Result<void> publishFile(const std::filesystem::path& unfinished,
                          const std::filesystem::path& target, IfExists ifExists);
 

@@ -34,7 +34,7 @@ void ReadWatch::see(std::span<const std::byte> bytes, uint64_t offset,
     if (state_ == SealState::Whole && counterNow() != seal_.changeCounter)
         state_ = SealState::Changed;
     const std::lock_guard lock(mutex_);
-    if (!forgotten_.contains(page)) differing_.insert(page);
+    differing_.insert(page);
 }
 
 size_t ReadWatch::differingPages() const {
@@ -59,22 +59,18 @@ std::optional<FileDoubt> ReadWatch::doubt() const {
             Severity::Warning, HealthCode::TraceChanged,
             "Another program writes to the trace, or left rows in a log beside it, since "
             "it was recorded; they are shown as they are now."};
-    if (pages == 0) return std::nullopt;
+    // Whatever it wrote: what was read so far does not tell what else is not as it was.
     if (state_ == SealState::Changed)
         return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
-                         "Another program changed rows of the trace since it was recorded; they "
-                         "are shown as they are now."};
+                         "Another program wrote to the trace since it was recorded: events are "
+                         "shown as they are now, and nothing is believed that was stored with "
+                         "them."};
+    if (pages == 0) return std::nullopt;
     return FileDoubt{
         Severity::Error, HealthCode::PagesDamaged,
         fmt::format("The file is damaged: {} of the pages that were read {} not what was "
                     "recorded, and numbers may be wrong. Copy it again.",
                     pages, pages == 1 ? "is" : "are")};
-}
-
-void ReadWatch::forgetPages() {
-    const std::lock_guard lock(mutex_);
-    forgotten_.merge(differing_);
-    differing_.clear();
 }
 
 }  // namespace lanescope

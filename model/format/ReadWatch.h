@@ -51,6 +51,7 @@ class ReadWatch {
              const std::function<uint32_t()>& counterNow);
     /// A log beside the file holds rows, which come from there and have no checksum.
     void noteLog() { hasLog_ = true; }
+    bool hasLog() const { return hasLog_; }
     /// Pages that were read and differ from what was sealed.
     size_t differingPages() const;
     /// What is to be said of the file; nothing as long as all that was read is as it was.
@@ -59,9 +60,6 @@ class ReadWatch {
     std::vector<uint64_t> differing() const;
     size_t sealedPages() const { return seal_.checksums.size(); }
     uint32_t pageBytes() const { return seal_.pageBytes; }
-    /// Counts from here on, and what was counted no more. For a file that was changed, of which the
-    /// pages that hold no rows are nobody's concern.
-    void forgetPages();
 
   private:
     const std::string path_;
@@ -71,7 +69,7 @@ class ReadWatch {
 
     mutable std::mutex mutex_;
     std::optional<Error> trouble_;
-    std::set<uint64_t> differing_, forgotten_;
+    std::set<uint64_t> differing_;
 };
 
 }  // namespace lanescope

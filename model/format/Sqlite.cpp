@@ -50,7 +50,7 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
     switch (code & 0xff) {
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:
-            return {fmt::format("The file is damaged or cut short: {} ({}).", path,
+            return {fmt::format("The file is damaged or cut short: {} ({}). Copy it again.", path,
                                 sqlite3_errstr(code))};
         case SQLITE_INTERRUPT:
             return {fmt::format("Reading {} was stopped.", path)};
@@ -82,12 +82,27 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
     return {fmt::format("SQLite could not work on {}: {}.", path, message)};
 }
 
+/// Why rows that lie in a log beside the file cannot be read: SQLite reads none without a file of
+/// its own there, whose absence it would tell of.
+Error logError(const std::string& path) {
+    const std::string log = path + "-wal";
+    if (::access(log.c_str(), R_OK) != 0)
+        return {fmt::format("Cannot read {}, where rows of {} lie: {}.", log, path,
+                            std::strerror(errno))};
+    return {
+        fmt::format("Rows of {} lie in {}, and are read only where you can write beside them: "
+                    "copy both into a folder that you can write to.",
+                    path, log)};
+}
+
 /// The error, which `watch` keeps if it may pass.
 tl::unexpected<Error> failureOf(sqlite3* database, const std::string& path, int code,
                                 ReadWatch* watch) {
     const int extended = database != nullptr ? sqlite3_extended_errcode(database) : code;
     if ((extended & 0xff) == code) code = extended;
-    Error error = sqliteError(database, path, code);
+    const bool needsLog = watch != nullptr && watch->hasLog() &&
+                          ((code & 0xff) == SQLITE_CANTOPEN || code == SQLITE_READONLY_CANTINIT);
+    Error error = needsLog ? logError(path) : sqliteError(database, path, code);
     if (watch != nullptr && isTrouble(code)) watch->noteTrouble(error);
     return fail(std::move(error));
 }
@@ -317,7 +332,6 @@ Result<Database> Database::openUntrusted(const char* name, const char* vfs,
         result.watch_ = others;
         static_cast<void>(watchReads(raw, others, false));
     }
-    if (result.sealState() == SealState::Changed && !others) result.watch_->forgetPages();
     return result;
 }
 
@@ -329,8 +343,7 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     if (error) return fail("Cannot create {}: {}.", result.path_, error.message());
     const int file = ::open(absolute.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     if (file < 0) {
-        if (errno == EEXIST)
-            return fail("The file {} exists: remove it or choose another name.", result.path_);
+        if (errno == EEXIST) return fail("The file {} exists: choose another name.", result.path_);
         return fail("Cannot create {}: {}.", result.path_, std::strerror(errno));
     }
     ::close(file);

@@ -14,8 +14,8 @@ Result<uint64_t> checkFile(const std::filesystem::path& path) {
     if (status.type() == std::filesystem::file_type::not_found &&
         std::filesystem::exists(partial, error))
         return fail(
-            "There is no file {} yet: it is being recorded, or that broke off; {} has what there "
-            "is.",
+            "There is no file {} yet: it is being recorded or made, or that broke off; {} has what "
+            "there is.",
             shown, partial);
     if (status.type() == std::filesystem::file_type::not_found)
         return fail("There is no file {}: check the path.", shown);
@@ -33,7 +33,8 @@ Result<uint64_t> checkFile(const std::filesystem::path& path) {
 bool isThere(const std::filesystem::path& path) {
     std::error_code error;
     return std::filesystem::symlink_status(path, error).type() !=
-           std::filesystem::file_type::not_found;
+               std::filesystem::file_type::not_found &&
+           error != std::errc::filename_too_long;
 }
 
 }  // namespace lanescope

@@ -16,7 +16,8 @@ inline constexpr std::string_view unfinishedEnding = ".partial";
 /// its unfinished name, a folder, no regular file, empty.
 Result<uint64_t> checkFile(const std::filesystem::path& path);
 
-/// Whether anything has that name, be it a link that leads nowhere; true where nobody can tell.
+/// Whether anything has that name, be it a link that leads nowhere; true where nobody can tell. Not
+/// a name that is too long for anything to have it.
 bool isThere(const std::filesystem::path& path);
 
 }  // namespace lanescope

@@ -71,7 +71,12 @@ Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t f
         return fail("{} is not a trace: it is no SQLite file.", shown);
     }
     if (header.size() < sqliteHeaderBytes)
-        return fail("The file {} is cut short: it ends inside its header.", shown);
+        return fail("The file {} is cut short: it ends inside its header. Copy it again.", shown);
+    // SQLite has known four, and says of a file with more of them nothing of damage.
+    constexpr size_t schemaFormatAt = 44;
+    constexpr uint32_t lastSchemaFormat = 4;
+    if (bigEndian32(&header[schemaFormatAt]) > lastSchemaFormat)
+        return fail("The file {} is damaged: its header makes no sense. Copy it again.", shown);
     if (const uint64_t expected = sqliteFileBytes(header); expected > fileBytes)
         return fail("The file {} is cut short: {} of its {} bytes are there. Copy it again.", shown,
                     fileBytes, expected);

@@ -100,7 +100,9 @@ Result<int> removeIndexes(const std::filesystem::path& trace) {
     for (const std::filesystem::path& path : indexPaths(trace)) {
         std::error_code error;
         removed += std::filesystem::remove(path, error) ? 1 : 0;
-        if (error) return fail("Cannot remove {}: {}.", path.string(), error.message());
+        // Nothing can lie under a name that is too long.
+        if (error && error != std::errc::filename_too_long)
+            return fail("Cannot remove {}: {}.", path.string(), error.message());
     }
     return removed;
 }

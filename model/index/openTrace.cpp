@@ -48,10 +48,33 @@ Result<void> writeSomewhere(const Trace& trace, const SourceKey& source,
     return first;
 }
 
+/// Before the cause.
+constexpr std::string_view noIndexWritten =
+    "No index could be written, so the trace is read anew each time. ";
+
+bool keepsFromIndex(const HealthNote& note) {
+    return note.code == HealthCode::PagesDamaged || note.code == HealthCode::ChecksumsDamaged;
+}
+
 bool isDoubtful(const Trace& trace) {
-    return std::ranges::any_of(trace.health, [](const HealthNote& note) {
-        return note.code == HealthCode::PagesDamaged || note.code == HealthCode::ChecksumsDamaged;
-    });
+    return std::ranges::any_of(trace.health, keepsFromIndex);
+}
+
+/// Why a trace that could be read has no index.
+Error whyNoIndex(const Trace& trace, const std::filesystem::path& path) {
+    if (isDoubtful(trace)) {
+        Error why{
+            fmt::format("No index is made of {}, which is not what was recorded.", path.string())};
+        for (const HealthNote& note : trace.health)
+            if (keepsFromIndex(note) || note.code == HealthCode::TableDamaged)
+                why.sentence += " " + note.sentence;
+        return why;
+    }
+    for (const HealthNote& note : trace.health)
+        if (note.code == HealthCode::IndexNotWritten)
+            return {fmt::format("The index of {} could not be written: {}", path.string(),
+                                note.sentence.substr(noIndexWritten.size()))};
+    return {fmt::format("The index of {} could not be written.", path.string())};
 }
 
 /// The same; memory may run out.
@@ -83,10 +106,8 @@ Result<TracePtr> open(const std::filesystem::path& path, const OpenOptions& opti
         if (Indexed indexed = findIndexed(path, *source, loading.memory); indexed.trace)
             return indexed.trace;
     if (!written)
-        builder->note(
-            {Severity::Info, HealthCode::IndexNotWritten,
-             fmt::format("No index could be written, so the trace is read anew each time. {}",
-                         written.error().sentence)});
+        builder->note({Severity::Info, HealthCode::IndexNotWritten,
+                       fmt::format("{}{}", noIndexWritten, written.error().sentence)});
     return builder->take();
 }
 
@@ -114,7 +135,7 @@ Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
     const std::optional<SourceKey> source = sourceKeyOf(path);
     Indexed indexed;
     if (source) indexed = findIndexed(path, *source, nullptr);
-    if (!indexed.trace) return fail("The index of {} could not be written.", path.string());
+    if (!indexed.trace) return fail(whyNoIndex(**trace, path));
     return indexed.index;
 }
 

@@ -10,6 +10,7 @@
 #include "model/compare/storedSummary.h"
 #include "model/export/traceFile.h"
 #include "model/format/Fnv1a.h"
+#include "model/format/checkFile.h"
 #include "model/format/orNoMemory.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
@@ -79,12 +80,13 @@ Result<std::vector<TracePtr>> openAll(std::span<const fs::path> files, bool mayW
 
 Result<std::vector<HealthNote>> merge(std::span<const fs::path> files, const fs::path& output,
                                       const MergeOptions& options, const LoadProgress& progress) {
+    for (const fs::path& file : files)
+        if (const auto found = checkFile(file); !found) return fail(found.error());
     if (files.size() < (options.cut.isWhole() ? 2 : 1))
         return fail("Merging takes two traces or more, and there {}.",
                     files.empty() ? "is none" : "is only " + files.front().string());
-    std::error_code error;
-    if (fs::exists(output, error))
-        return fail("{} exists: choose another name, or remove it.", output.string());
+    if (const Result<void> place = checkPlaceForTrace(output, files); !place)
+        return fail(place.error());
     Result<std::vector<TracePtr>> traces =
         openAll(filesOf(files, options.cut), options.mayWriteIndexes, progress);
     if (!traces) return fail(traces.error());

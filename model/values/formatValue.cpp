@@ -165,17 +165,23 @@ std::string printable(std::string_view text) {
 }
 
 std::string withoutControls(std::string json) {
-    const auto isControl = [&json](size_t at) {
-        return json[at] == '\x7f' || (json[at] == '\xc2' && at + 1 < json.size() &&
-                                      static_cast<unsigned char>(json[at + 1]) < 0xa0);
-    };
-    for (size_t at = 0; at < json.size(); ++at) {
-        if (!isControl(at)) continue;
-        const bool isLong = json[at] == '\xc2';
-        const auto code = static_cast<unsigned char>(json[at + (isLong ? 1 : 0)]);
-        json.replace(at, isLong ? 2 : 1, fmt::format("\\u{:04x}", code));
+    std::string result;
+    result.reserve(json.size());
+    for (std::string_view rest = json; !rest.empty();) {
+        const std::string_view letter =
+            rest.substr(0, std::max<size_t>(utf8SequenceLength(rest), 1));
+        const auto byte = [letter](size_t at) { return static_cast<unsigned char>(letter[at]); };
+        if (letter == "\x7f")
+            result += "\\u007f";
+        else if (letter.size() == 2 && byte(0) == 0xc2 && byte(1) < 0xa0)
+            result += fmt::format("\\u{:04x}", byte(1));
+        else if (turnsDirection(letter))
+            result += fmt::format("\\u{:04x}", 0x2000 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f));
+        else
+            result += letter;
+        rest.remove_prefix(letter.size());
     }
-    return json;
+    return result;
 }
 
 size_t displayWidth(std::string_view text) {

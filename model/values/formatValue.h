@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,14 +28,17 @@ std::string formatCount(int64_t count);
 /// of writing, become U+FFFD.
 std::string printable(std::string_view text);
 
+/// How many columns a line of text may have where nothing tells.
+constexpr size_t usualLineWidth = 100;
+
 /// How many characters of a terminal `text`, which is UTF-8, takes; every code point counts as one.
 size_t displayWidth(std::string_view text);
 
 /// Puts a comma between groups of three digits of the whole part: "1234.5" becomes "1,234.5".
 std::string withThousands(std::string digits);
 
-/// JSON whose texts hold no DEL and no control character of C1 as it is, which JSON allows and a
-/// terminal acts upon; otherwise the same.
+/// JSON whose texts hold no DEL, no control character of C1 and none that turns the direction of
+/// writing as it is, which JSON allows and a terminal acts upon, but escaped: it says the same.
 std::string withoutControls(std::string json);
 
 }  // namespace lanescope

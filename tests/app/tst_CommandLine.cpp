@@ -128,6 +128,7 @@ class TestCommandLine : public QObject {
         QTest::newRow("one full stop")
             << QStringList{"stats", "x", "-r", "y"} << "nvprof_gpu_trace. Try";
         QTest::newRow("empty range") << QStringList{"stats", "x", "--range", "3:2"} << "empty";
+        QTest::newRow("folded") << QStringList{"export", "x", "--range", "abc"} << "START:END";
         QTest::newRow("nan range") << QStringList{"stats", "x", "--range", "nan:2"} << "START:END";
         QTest::newRow("top") << QStringList{"compare", "a", "b", "--top", "-1"} << "--top";
     }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <zlib.h>
+
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -6,6 +8,9 @@
 #include <QtTest>
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "model/compare/storedSummary.h"
 #include "model/explain/Explanation.h"
@@ -20,11 +25,12 @@
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
+#include "tests/support/torchTrace.h"
 
 using namespace lanescope;
 
-/// A trace that was damaged after its summary was stored in it: who answers by that summary says so
-/// as its health does.
+/// What the program says, and does not say, of traces and indexes that are damaged: in their
+/// events, as they are packed, after their summary was stored.
 class tst_DamagedTrace : public QObject {
     Q_OBJECT
 
@@ -71,11 +77,60 @@ class tst_DamagedTrace : public QObject {
         QFAIL("no page of events was found");
     }
 
-    QByteArray said(const QStringList& arguments) const {
+    struct Outcome {
+        int exitCode = -1;
+        QByteArray output, errors;
+    };
+    Outcome run(const QStringList& arguments) const {
         QProcess process;
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
         if (!process.waitForFinished(60'000)) qFatal("lanescope does not end");
-        return process.readAllStandardOutput();
+        return {process.exitCode(), process.readAllStandardOutput(),
+                process.readAllStandardError()};
+    }
+    QByteArray said(const QStringList& arguments) const { return run(arguments).output; }
+    void write(const char* name, std::string_view content) const {
+        QFile written(path(name));
+        QVERIFY(written.open(QIODevice::WriteOnly | QIODevice::Truncate));
+        QCOMPARE(written.write(content.data(), qint64(content.size())), qint64(content.size()));
+    }
+    static std::string packed(std::string_view content) {
+        z_stream stream{};
+        // 16 more asks for the format of gzip.
+        if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+            qFatal("zlib does not pack");
+        std::string result(deflateBound(&stream, content.size()), '\0');
+        stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+        stream.avail_in = static_cast<uInt>(content.size());
+        stream.next_out = reinterpret_cast<Bytef*>(result.data());
+        stream.avail_out = static_cast<uInt>(result.size());
+        if (deflate(&stream, Z_FINISH) != Z_STREAM_END) qFatal("zlib does not pack");
+        result.resize(stream.total_out);
+        deflateEnd(&stream);
+        return result;
+    }
+    /// Damages the index of `trace` in one place after the other, until a few made `command` fail;
+    /// `made` is there only when it did not.
+    void expectNothingWritten(const QString& trace, const QStringList& command,
+                              const QString& made) const {
+        QCOMPARE(run({"index", trace}).exitCode, 0);
+        QFile stored(trace + ".lanescope-index");
+        QVERIFY(stored.open(QIODevice::ReadOnly));
+        const QByteArray whole = stored.readAll();
+        stored.close();
+        int found = 0;
+        for (int flip = 0; flip < 40 && found < 3; ++flip) {
+            QByteArray damaged = whole;
+            damaged[whole.size() / 8 + flip * (whole.size() / 60)] ^= 0x10;
+            QVERIFY(stored.open(QIODevice::WriteOnly | QIODevice::Truncate) &&
+                    stored.write(damaged) == damaged.size());
+            stored.close();
+            const int exitCode = run(command).exitCode;
+            found += exitCode == 0 ? 0 : 1;
+            QCOMPARE(QFile::exists(made), exitCode == 0);
+            QFile::remove(made);
+        }
+        QVERIFY(found > 0);
     }
     QJsonObject document(const QStringList& arguments) const {
         return QJsonDocument::fromJson(said(arguments + QStringList{"-f", "json"})).object();
@@ -117,6 +172,35 @@ class tst_DamagedTrace : public QObject {
                     .contains(("The baseline: " + sentence).toUtf8()));
     }
 
+    /// Nor does a gate pass, or close, by what it holds.
+    void noConditionIsJudged() {
+        const QString broken = path("broken.sqlite"), whole = path("whole.sqlite");
+        for (const char* condition : {"step.p50 > +3%", "step.p50 > +90%"}) {
+            for (const auto& [before, after] : {std::pair(whole, broken), {broken, whole}}) {
+                const Outcome gate = run({"compare", before, after, "--fail-if", condition});
+                QCOMPARE(gate.exitCode, 3);
+                QVERIFY2(
+                    gate.output.contains("not comparable: the " +
+                                         QByteArray(before == broken ? "baseline" : "candidate") +
+                                         " is damaged (\"The file is damaged: "),
+                    gate.output.constData());
+            }
+        }
+        QCOMPARE(run({"compare", whole, broken}).exitCode, 0);
+        const Outcome spread =
+            run({"compare", whole, whole, "--spread", whole, broken, "--fail-if", "slower"});
+        QVERIFY(spread.exitCode != 0 && !spread.errors.isEmpty());
+        for (const char* condition : {"any > 0.1%", "any > 90%"}) {
+            const Outcome gate = run({"explain", broken, "--fail-if", condition});
+            QCOMPARE(gate.exitCode, 3);
+            QVERIFY2(gate.errors.contains("So no condition can be judged."),
+                     gate.errors.constData());
+            QVERIFY(gate.output.contains("Caution: The file is damaged: "));
+        }
+        QCOMPARE(run({"explain", broken}).exitCode, 0);
+        QCOMPARE(run({"explain", whole, "--fail-if", "any > 90%"}).exitCode, 0);
+    }
+
     /// Where a file is opened by its index, nobody reads its pages.
     void whoHasAnIndexReadsNoPages() {
         QVERIFY(!hasIndex(file("whole.sqlite")));
@@ -125,6 +209,148 @@ class tst_DamagedTrace : public QObject {
         QVERIFY(!hasIndex(large));
         QVERIFY(openTrace(large));
         QVERIFY(hasIndex(large));
+    }
+
+    void whatCannotBeUnpackedGetsItsCauseAndWhatToDo_data() {
+        QTest::addColumn<QByteArray>("content");
+        QTest::addColumn<QByteArray>("cause");
+        QTest::addColumn<QByteArray>("advice");
+        const std::string whole = packed(torchTrace::traceOf(torchTrace::smallRun()));
+        const auto row = [](const char* name, const std::string& content, const char* cause,
+                            const char* advice) {
+            QTest::newRow(name) << QByteArray::fromStdString(content) << QByteArray(cause)
+                                << QByteArray(advice);
+        };
+        row("twice", packed(whole), "is packed by gzip twice", "\"gunzip -k\"");
+        row("nothing", packed(""), "holds nothing", "Pack the trace again");
+        row("no bytes", "", "is empty", "nothing was recorded into it");
+        row("head", std::string(1, '\x1e') + whole.substr(1), "does not begin as one",
+            "Copy it again");
+        std::string flipped = whole;
+        flipped[12] = static_cast<char>(flipped[12] ^ 0x7f);
+        row("flipped", flipped, "is damaged", "Copy it again");
+        row("cut", whole.substr(0, 12), "is cut short", "Copy it again");
+    }
+
+    void whatCannotBeUnpackedGetsItsCauseAndWhatToDo() {
+        QFETCH(QByteArray, content);
+        QFETCH(QByteArray, cause);
+        QFETCH(QByteArray, advice);
+        write("run.json.gz", {content.constData(), size_t(content.size())});
+        for (const QStringList& arguments :
+             {QStringList{"info", path("run.json.gz")}, {"sql", path("run.json.gz"), "SELECT 1"}}) {
+            const Outcome outcome = run(arguments);
+            QCOMPARE(outcome.exitCode, 1);
+            QVERIFY(outcome.output.isEmpty());
+            QVERIFY2(outcome.errors.contains(cause), outcome.errors.constData());
+            QVERIFY2(outcome.errors.contains(advice), outcome.errors.constData());
+        }
+    }
+
+    /// What comes out before the damage is shown, and the cause is said.
+    void ofADamagedPackWhatIsWholeIsShown() {
+        const std::string whole = packed(torchTrace::traceOf(torchTrace::manyOperators(2'000)));
+        write("half.json.gz", whole.substr(0, whole.size() / 2));
+        const Outcome cut = run({"stats", path("half.json.gz"), "-r", "nvtx_sum"});
+        QVERIFY(cut.output.contains("op1"));
+        QVERIFY2(cut.errors.contains("is cut short. Copy it again."), cut.errors.constData());
+        std::string flipped = whole;
+        flipped[whole.size() - 6] = static_cast<char>(flipped[whole.size() - 6] ^ 4);
+        write("flipped.json.gz", flipped);
+        const Outcome damaged = run({"stats", path("flipped.json.gz"), "-r", "nvtx_sum"});
+        QVERIFY(damaged.output.contains("op1"));
+        QVERIFY2(damaged.errors.contains("is damaged. Copy it again."), damaged.errors.constData());
+    }
+
+    /// Programs of Windows put one before their texts.
+    void aByteOrderMarkIsNoDamage() {
+        const std::string bare = "[\n" + torchTrace::joined(torchTrace::smallRun()) + "\n]";
+        const std::string text = torchTrace::traceOf(torchTrace::smallRun());
+        write("plain.json", text);
+        write("bare.json", bare);
+        write("mark.json", "\xef\xbb\xbf" + text);
+        write("mark.json.gz", packed("\xef\xbb\xbf" + text));
+        write("baremark.json", "\xef\xbb\xbf" + bare);
+        for (const auto& [marked, plain] : {std::pair{"mark.json", "plain.json"},
+                                            {"mark.json.gz", "plain.json"},
+                                            {"baremark.json", "bare.json"}}) {
+            const QJsonObject without = document({"info", path(plain)});
+            const QJsonObject with = document({"info", path(marked)});
+            QVERIFY(!without["counts"].toArray().isEmpty());
+            for (const QJsonValue& note : without["health"].toArray())
+                QVERIFY2(note["code"] != "file-cut", plain);
+            QCOMPARE(with["counts"], without["counts"]);
+            QCOMPARE(with["health"], without["health"]);
+            QCOMPARE(with["devices"], without["devices"]);
+        }
+    }
+
+    /// Whoever makes something of a trace once does not look at it again.
+    void whatIsMadeOfADamagedTraceSaysSo() {
+        const std::string text = torchTrace::traceOf(torchTrace::smallRun());
+        write("torn.json", text.substr(0, text.rfind("gpu_memset")));
+        for (const char* command : {"index", "summarize"}) {
+            const Outcome outcome = run({command, path("torn.json")});
+            QCOMPARE(outcome.exitCode, 0);
+            QVERIFY2(outcome.errors.contains("warning: torn.json: The file ends in the middle"),
+                     outcome.errors.constData());
+            QVERIFY(!run({command, path("whole.sqlite")}).errors.contains("warning"));
+        }
+    }
+
+    /// What was made of a damaged index is wrong: none of it is printed.
+    void nothingIsPrintedOfADamagedIndex() {
+        const std::filesystem::path trace = file("indexed.sqlite");
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), trace));
+        const QString index = path("indexed.sqlite.lanescope-index");
+        QCOMPARE(run({"index", path("indexed.sqlite")}).exitCode, 0);
+        QFile stored(index);
+        QVERIFY(stored.open(QIODevice::ReadOnly));
+        const QByteArray whole = stored.readAll();
+        stored.close();
+        const std::vector<QStringList> commands{
+            {"stats", path("indexed.sqlite")},
+            {"stats", path("indexed.sqlite"), "-r", "cuda_gpu_trace", "-f", "csv"},
+            {"info", path("indexed.sqlite")},
+            {"explain", path("indexed.sqlite")},
+            {"compare", path("indexed.sqlite"), path("whole.sqlite")},
+            {"export", path("indexed.sqlite")},
+            {"export", "-f", "perfetto", path("indexed.sqlite")},
+            {"export", "-f", "folded", "--over", "ranges", path("indexed.sqlite")}};
+        std::vector<QByteArray> right;
+        for (const QStringList& command : commands) right.push_back(run(command).output);
+        std::vector<int> found(commands.size());
+        constexpr int flips = 25;
+        for (int flip = 0; flip < flips; ++flip) {
+            QByteArray damaged = whole;
+            const qsizetype at = whole.size() / 8 + flip * (whole.size() * 3 / 4 / flips);
+            damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+            for (size_t command = 0; command < commands.size(); ++command) {
+                QVERIFY(stored.open(QIODevice::WriteOnly | QIODevice::Truncate) &&
+                        stored.write(damaged) == damaged.size());
+                stored.close();
+                const Outcome outcome = run(commands[command]);
+                if (outcome.exitCode == 0) {
+                    QCOMPARE(outcome.output, right[command]);
+                    continue;
+                }
+                ++found[command];
+                QVERIFY2(outcome.errors.contains("was damaged"), outcome.errors.constData());
+                QVERIFY2(outcome.output.isEmpty(), outcome.output.left(2000).constData());
+            }
+        }
+        QVERIFY(found[0] > 0 && found[1] > 0 && found[5] > 0 && found[6] > 0);
+    }
+
+    /// Nor is a file left that was written before the damage was met.
+    void nothingIsWrittenOfADamagedIndex() {
+        write("other.json", torchTrace::traceOf(torchTrace::manyOperators(20'000)));
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), file("summed.sqlite")));
+        const QString json = path("other.json"), trace = path("summed.sqlite");
+        const QString made = path("made.sqlite"), summary = path("summed.lanescope-summary");
+        expectNothingWritten(json, {"export", "-f", "sqlite", json, "-o", made}, made);
+        expectNothingWritten(json, {"import", json, "-o", made}, made);
+        expectNothingWritten(trace, {"summarize", trace}, summary);
     }
 
     void anAbnormalEndIsSaidAsHealthSaysIt() {

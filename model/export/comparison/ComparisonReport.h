@@ -13,6 +13,7 @@
 #include "model/format/Result.h"
 #include "model/gate/evaluateCondition.h"
 #include "model/values/ReportTable.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope::report {
 
@@ -32,10 +33,12 @@ struct ComparisonReport {
     size_t top = 0;
     /// Of the candidate, where the baseline is made of it.
     std::optional<RunHistory> history = std::nullopt;
+    size_t lineWidth = usualLineWidth;  ///< Of text.
 };
 
-/// For people, at most 100 columns wide: the answer and its cautions, the parts of a step, what
-/// lost most, what has no counterpart, steps that stand out. Several candidates stand side by side.
+/// For people, as wide as `lineWidth` where no name or number takes more: the answer and its
+/// cautions, the parts of a step, what lost most, what has no counterpart, steps that stand out.
+/// Several candidates stand side by side.
 std::string comparisonAsText(const ComparisonReport& report);
 
 /// One HTML page that needs no other file and no network. Everything from the traces is escaped,

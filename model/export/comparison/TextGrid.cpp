@@ -2,6 +2,7 @@
 #include "model/export/comparison/TextGrid.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 
 #include "model/values/formatValue.h"
@@ -35,15 +36,31 @@ size_t endOfWord(std::string_view text, size_t at) {
     return isUnit(text.substr(end + 1, next - end - 1)) ? next : end;
 }
 
+/// Lines, all but the first with spaces before them.
+std::string indentedAfterFirst(std::string_view lines, size_t indent) {
+    std::string text;
+    for (const char character : lines) {
+        text += character;
+        if (character == '\n') text.append(indent, ' ');
+    }
+    return text;
+}
+
 }  // namespace
 
-void TextGrid::add(std::vector<std::string> cells) {
+void TextGrid::add(std::vector<std::string> cells, Overlong overlong) {
     cells.resize(sides_.size());
-    lines_.push_back({false, std::move(cells)});
+    lines_.push_back({false, std::move(cells), overlong});
 }
 
 void TextGrid::addRule() {
     lines_.push_back({true, {}});
+}
+
+bool TextGrid::fits(size_t width) const {
+    const std::vector<size_t> widths = columnWidths(width);
+    const size_t gaps = widths.empty() ? 0 : columnGap * (widths.size() - 1);
+    return std::accumulate(widths.begin(), widths.end(), gaps) <= width;
 }
 
 std::vector<size_t> TextGrid::columnWidths(size_t width) const {
@@ -62,14 +79,22 @@ std::vector<size_t> TextGrid::columnWidths(size_t width) const {
 
 std::string TextGrid::textOf(const Line& line, const std::vector<size_t>& widths) const {
     std::string text;
+    size_t before = 0;
     for (size_t column = 0; column < widths.size(); ++column) {
-        const std::string cell = line.isRule ? std::string(widths[column], '-')
-                                             : cutTo(line.cells[column], widths[column]);
-        const std::string padding(widths[column] - displayWidth(cell), ' ');
+        const size_t width = widths[column];
+        const bool isLast = column + 1 == widths.size();
         if (column > 0) text.append(columnGap, ' ');
+        if (!line.isRule && isLast && line.overlong == Overlong::Wrap) {
+            text += indentedAfterFirst(wrapped(line.cells[column], 0, width), before);
+            break;
+        }
+        const std::string cell =
+            line.isRule ? std::string(width, '-') : cutTo(line.cells[column], width);
+        const std::string padding(width - displayWidth(cell), ' ');
         text += sides_[column] == Side::Right ? padding + cell : cell + padding;
+        before += width + columnGap;
     }
-    text.erase(text.find_last_not_of(' ') + 1);
+    text.erase(text.find_last_not_of(" \n") + 1);
     return text + "\n";
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/comparisonSentences.h"
@@ -13,7 +15,8 @@ namespace {
 
 /// So many candidates fit beside each other.
 constexpr size_t candidatesAbreast = 3;
-constexpr size_t widestSteps = 64;
+/// What a line of the runs has beside their steps: who it is of, and as much of the file's name.
+constexpr size_t besideSteps = 36;
 
 class TextReport {
   public:
@@ -41,7 +44,7 @@ class TextReport {
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
             const compare::Answer& answer = report_.candidates[index].comparison.answer;
             const std::string before = candidateMark(report_, index);
-            text_ += wrapped(before + printable(answer.sentence), before.size());
+            text_ += wrapped(before + printable(answer.sentence), before.size(), report_.lineWidth);
         }
     }
 
@@ -49,7 +52,8 @@ class TextReport {
         const std::vector<std::string>& details =
             report_.candidates.front().comparison.answer.details;
         if (!details.empty()) text_ += "\n";
-        for (const std::string& detail : details) text_ += wrapped(printable(detail), 4);
+        for (const std::string& detail : details)
+            text_ += wrapped(printable(detail), 4, report_.lineWidth);
     }
 
     void addCautions() {
@@ -57,7 +61,7 @@ class TextReport {
         if (!cautions.empty()) text_ += "\n";
         for (const ReportCaution& caution : cautions) {
             const std::string before = "Caution: " + markOf(caution);
-            text_ += wrapped(before + printable(caution.sentence), 9);
+            text_ += wrapped(before + printable(caution.sentence), 9, report_.lineWidth);
         }
     }
 
@@ -71,12 +75,14 @@ class TextReport {
             for (const gate::ConditionOutcome& condition : report_.candidates[index].conditions) {
                 if (isFirst) text_ += "\nConditions\n";
                 isFirst = false;
-                text_ += wrapped("  " + candidateMark(report_, index) + condition.sentence, 4);
+                text_ += wrapped("  " + candidateMark(report_, index) + condition.sentence, 4,
+                                 report_.lineWidth);
             }
         }
     }
 
     void addRuns() {
+        const size_t widestSteps = report_.lineWidth - std::min(report_.lineWidth, besideSteps);
         TextGrid grid(std::vector(3, TextGrid::Side::Left));
         const std::vector<ReportGroup> groups = reportGroups(report_, report_.candidates.size());
         if (groups.empty()) {
@@ -99,7 +105,7 @@ class TextReport {
                             widestSteps),
                       printable(candidate.summary.facts.title)});
         }
-        text_ += "\n" + grid.text();
+        text_ += "\n" + grid.text(report_.lineWidth);
         if (!report_.selection.empty())
             text_ += fmt::format("Compared: {}.\n", printable(report_.selection));
     }

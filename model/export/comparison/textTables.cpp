@@ -43,24 +43,53 @@ std::vector<size_t> columnsOf(const ComparisonTable& table) {
     return columns;
 }
 
-/// A table with the units of its columns on the second line, and a rule before its last row if that
-/// is a sum.
-std::string gridText(const ComparisonTable& table, bool hasSum = false) {
-    const std::vector<size_t> columns = columnsOf(table);
-    std::vector<Side> sides;
-    std::vector<std::string> headings, units;
+/// Lines above the rule of a table, from the top.
+using Heads = std::vector<std::vector<std::string>>;
+
+/// The names of columns, with the units on a line below, or behind the name of the only one that
+/// has a unit for all its numbers.
+Heads headsOf(const ComparisonTable& table, const std::vector<size_t>& columns) {
+    std::vector<std::string> names, units;
     for (const size_t column : columns) {
-        const bool isText = table.columns[column].form == Form::Text;
-        sides.push_back(isText ? Side::Left : Side::Right);
-        headings.push_back(table.columns[column].name);
+        names.push_back(table.columns[column].name);
         units.emplace_back(table.unitOf(column));
     }
+    const auto hasUnit = [](const std::string& unit) { return !unit.empty(); };
+    if (std::ranges::count_if(units, hasUnit) > 1) return {names, units};
+    if (const auto only = std::ranges::find_if(units, hasUnit); only != units.end())
+        names[static_cast<size_t>(only - units.begin())] += fmt::format(" ({})", *only);
+    return {names};
+}
+
+/// The same with the last word of each name on a line of its own.
+Heads inTwoLines(Heads heads) {
+    std::vector<std::string> before(heads.front().size());
+    for (size_t column = 0; column < before.size(); ++column) {
+        std::string& name = heads.front()[column];
+        const size_t space = name.rfind(' ');
+        if (space == std::string::npos) continue;
+        before[column] = name.substr(0, space);
+        name.erase(0, space + 1);
+    }
+    heads.insert(heads.begin(), std::move(before));
+    return heads;
+}
+
+struct GridStyle {
+    bool hasSum = false;  ///< A rule stands before the last row.
+    TextGrid::Overlong overlong = TextGrid::Overlong::Cut;
+};
+
+TextGrid gridOf(const ComparisonTable& table, const std::vector<size_t>& columns,
+                const Heads& heads, GridStyle style) {
+    std::vector<Side> sides;
+    for (const size_t column : columns)
+        sides.push_back(table.columns[column].form == Form::Text ? Side::Left : Side::Right);
     TextGrid grid(sides);
-    grid.add(headings);
-    grid.add(units);
+    for (const std::vector<std::string>& head : heads) grid.add(head);
     grid.addRule();
     for (size_t row = 0; row < table.rows.size(); ++row) {
-        if (hasSum && row + 1 == table.rows.size()) grid.addRule();
+        if (style.hasSum && row + 1 == table.rows.size()) grid.addRule();
         std::vector<std::string> cells;
         for (const size_t column : columns) {
             std::string text = table.number(row, column);
@@ -73,9 +102,17 @@ std::string gridText(const ComparisonTable& table, bool hasSum = false) {
                                 ? cutTo(text, widestRange)
                                 : text);
         }
-        grid.add(std::move(cells));
+        grid.add(std::move(cells), style.overlong);
     }
-    return grid.text();
+    return grid;
+}
+
+std::string gridText(const ComparisonTable& table, size_t width, GridStyle style = {}) {
+    const std::vector<size_t> columns = columnsOf(table);
+    const Heads heads = headsOf(table, columns);
+    const TextGrid grid = gridOf(table, columns, heads, style);
+    if (grid.fits(width)) return grid.text(width);
+    return gridOf(table, columns, inTwoLines(heads), style).text(width);
 }
 
 /// Begins with what people call a kernel where its name is long: cut, templates of one library are
@@ -107,7 +144,7 @@ std::string partsText(const ComparisonReport& report, const ReportGroup& group) 
         tableOf(group.view, rows, {{Field::Part}, {Field::Baseline}, ofCandidate}, Wording::Narrow);
     table.columns.front().name = "Mean step";
     return fmt::format("\nWhere the time of a step goes ({})\n\n", placeSentence(group.view)) +
-           gridText(table, true);
+           gridText(table, report.lineWidth, {.hasSum = true});
 }
 
 std::string contributorsText(const ComparisonReport& report, const ReportGroup& group,
@@ -115,6 +152,9 @@ std::string contributorsText(const ComparisonReport& report, const ReportGroup& 
     std::vector<ComparisonRow> rows = contributorRows(group.view, parts);
     keepWeightiest(rows, report.top, hasBandwidth(parts));
     if (rows.empty()) return {};
+    // Causes of idle time are told apart by the line of the program in their midst.
+    const auto overlong =
+        isIdle(*rows.front().part) ? TextGrid::Overlong::Wrap : TextGrid::Overlong::Cut;
     for (ComparisonRow& row : rows) row.name = titleOf(row);
     Layout layout{{Field::Lost}, {Field::Baseline}};
     if (isSingle(report)) layout.push_back({Field::Candidate});
@@ -125,7 +165,8 @@ std::string contributorsText(const ComparisonReport& report, const ReportGroup& 
     layout.push_back({Field::Range});
     layout.push_back({Field::Name});
     return fmt::format("\n{}: time of a step that nothing else hides\n\n", name(parts)) +
-           gridText(tableOf(group.view, rows, layout, Wording::Narrow));
+           gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth,
+                    {.overlong = overlong});
 }
 
 std::string rangesText(const ComparisonReport& report, const ReportGroup& group) {
@@ -136,7 +177,7 @@ std::string rangesText(const ComparisonReport& report, const ReportGroup& group)
     if (isSingle(report)) layout.push_back({Field::Candidate});
     layout.push_back({Field::Range});
     return "\nNVTX ranges: time of a step that belongs to them\n\n" +
-           gridText(tableOf(group.view, rows, layout, Wording::Narrow));
+           gridText(tableOf(group.view, rows, layout, Wording::Narrow), report.lineWidth);
 }
 
 std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group,
@@ -154,16 +195,23 @@ std::string unmatchedText(const ComparisonReport& report, const ReportGroup& gro
     for (size_t row = 0; row < shown; ++row)
         grid.add(
             {table.number(row, 0), table.number(row, 1), printable(nameInTable(rows[row].name))});
-    text += grid.text();
+    text += grid.text(report.lineWidth);
     if (rows.size() > shown) text += fmt::format("... and {} more.\n", rows.size() - shown);
     return text;
 }
 
 std::string outliersText(const ComparisonReport& report) {
-    const ComparisonTable table = outliersOf(report);
+    ComparisonTable table = outliersOf(report);
     if (table.rows.empty()) return {};
-    // What a line has room for; the contributor, which may be cut, is last.
-    return "\nSteps that stand out\n\n" + gridText(table.withColumns({0, 1, 2, 4, 5, 6, 8}));
+    // What a line has room for; the contributor, which may be cut, is last, behind its part.
+    constexpr size_t part = 6, contributor = 8;
+    for (std::vector<Cell>& row : table.rows) {
+        const auto& of = std::get<std::string>(row[part]);
+        auto& mostly = std::get<std::string>(row[contributor]);
+        mostly = mostly.empty() ? of : fmt::format("{}: {}", of, mostly);
+    }
+    return "\nSteps that stand out\n\n" +
+           gridText(table.withColumns({0, 1, 2, 4, 5, contributor}), report.lineWidth);
 }
 
 std::string judgedText(const ComparisonReport& report) {
@@ -173,7 +221,7 @@ std::string judgedText(const ComparisonReport& report) {
         if (!pair || pair->quantities.empty()) continue;
         text += fmt::format("\n{}Judged with the run as the unit, beside the whole step\n\n",
                             candidateMark(report, index)) +
-                gridText(judgedTable(*pair));
+                gridText(judgedTable(*pair), report.lineWidth);
     }
     return text;
 }
@@ -183,8 +231,9 @@ std::string workersText(const ComparisonReport& report) {
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         const RunComparison& comparison = report.candidates[index].comparison;
         if (comparison.workers.size() < 2) continue;
-        text += fmt::format("\n{}Median step of every worker\n\n", candidateMark(report, index)) +
-                gridText(workerTable(comparison).withColumns({0, 1, 4, 5, 6, 7, 8}));
+        text +=
+            fmt::format("\n{}Median step of every worker\n\n", candidateMark(report, index)) +
+            gridText(workerTable(comparison).withColumns({0, 1, 4, 5, 6, 7, 8}), report.lineWidth);
     }
     return text;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "model/compare/RunSummary.h"
 #include "model/explain/Explanation.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope::report {
 
@@ -12,9 +14,10 @@ namespace lanescope::report {
 struct ExplanationReport {
     compare::RunSummary run;
     explain::Explanation explanation;
+    size_t lineWidth = usualLineWidth;  ///< Of text.
 };
 
-/// For people, at most 100 columns wide.
+/// For people, as wide as `lineWidth` where no name or number takes more.
 std::string explanationAsText(const ExplanationReport& report);
 /// A page as `comparisonAsHtml`; everything from the trace is escaped.
 std::string explanationAsHtml(const ExplanationReport& report);

@@ -91,7 +91,7 @@ std::string explanationAsJson(const ExplanationReport& report) {
                       {"sentence", report.explanation.steps}}},
                     {"workers", std::move(workers)},
                     {"findings", std::move(findings)}};
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return withoutControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace lanescope::report

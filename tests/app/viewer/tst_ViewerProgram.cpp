@@ -4,9 +4,12 @@
 #include <QProcess>
 #include <QTest>
 #include <fstream>
+#include <iterator>
+#include <string>
 
 #include "model/export/traceFile.h"
 #include "model/format/version.h"
+#include "model/index/indexPath.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -117,6 +120,21 @@ class TestViewerProgram : public QObject {
         QCOMPARE(outcome.errors.count('\n'), 1);
     }
 
+    void noNameReachesTheTerminalAsItIs() {
+        const QString name = QString::fromUtf8("no\x1b[31m\n\xc2\x9b\xe2\x80\xaesuch");
+        for (const QStringList& asked : {QStringList{name, "--render", picture_},
+                                         {baseline_, "--render", picture_, "--size", name},
+                                         {baseline_, "--render", name + "/x.png"}}) {
+            const Outcome outcome = runViewer(asked);
+            QVERIFY(outcome.status != 0);
+            const QString said = outcome.errors.section('\n', 0, 0);
+            QVERIFY2(said.startsWith("lanescope-viewer: ") && said.contains("such"),
+                     qPrintable(outcome.errors));
+            for (const QChar letter : said)
+                QVERIFY2(letter.isPrint(), qPrintable(QString::number(letter.unicode(), 16)));
+        }
+    }
+
     void rendersAComparisonInTheDark() {
         const Outcome outcome = runViewer(
             {"--compare", baseline_, candidate_, "--render", picture_, "--theme", "dark"});
@@ -213,6 +231,73 @@ class TestViewerProgram : public QObject {
         const Outcome outcome = runViewer({baseline_, "--render", "/no/such/folder/picture.png"});
         QCOMPARE(outcome.status, 1);
         QVERIFY(outcome.errors.contains("/no/such/folder/picture.png"));
+        // Before anything is read or drawn.
+        for (const char* place : {"/no/such/folder/picture.png", "/"}) {
+            const Outcome early = runViewer({"/no/such/trace.sqlite", "--render", place});
+            QCOMPARE(early.status, 1);
+            QVERIFY2(early.errors.contains(QString("Cannot write ") + place),
+                     qPrintable(early.errors));
+            QCOMPARE(early.errors.count('\n'), 1);
+        }
+        // A picture that is not made takes nothing away.
+        const std::filesystem::path former = folder_ / "former.png";
+        std::ofstream(former) << "former";
+        QCOMPARE(runViewer({baseline_, "--render", QString::fromStdString(former.string()), "--do",
+                            "Fly"})
+                     .status,
+                 1);
+        QCOMPARE(std::filesystem::file_size(former), uintmax_t{6});
+    }
+
+    void aPictureHasTheVeryNameThatWasAskedFor() {
+        const std::filesystem::path name = folder_ / "\xff.png";
+        // Qt has no words that are not UTF-8, so the shell puts the name together.
+        QProcess shell;
+        shell.start("sh", {"-c", "exec \"$0\" --render \"$(printf '%s/\\377.png' \"$1\")\" \"$2\"",
+                           LANESCOPE_BINARY_DIR "/bin/lanescope-viewer",
+                           QString::fromStdString(folder_.path().string()), baseline_});
+        QVERIFY(shell.waitForFinished(60'000));
+        QCOMPARE(shell.exitCode(), 0);
+        QVERIFY(std::filesystem::exists(name));
+        std::ifstream file(name, std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+        QVERIFY(!QImage::fromData(QByteArray::fromStdString(bytes)).isNull());
+    }
+
+    void whatIsWrongWithATraceIsSaidBesideItsPicture() {
+        const std::filesystem::path trace = folder_ / "broken.sqlite";
+        QVERIFY(writeSealedTraceFile(*simulatedTraining({.steps = 100}), trace).has_value());
+        const QString name = QString::fromStdString(trace.string());
+        QCOMPARE(runViewer({name, "--render", picture_}).errors, QString());
+        const std::filesystem::path index = indexPaths(trace).front();
+        QVERIFY(std::filesystem::exists(index));
+        // Columns begin behind the header, and those come first that a picture reads.
+        const auto change = [](const std::filesystem::path& path, std::streamoff at, char by) {
+            std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+            file.seekg(at);
+            const char was = static_cast<char>(file.get());
+            file.seekp(at);
+            file.put(static_cast<char>(was ^ by));
+        };
+        change(index, 64, 1);
+        QFile::remove(picture_);
+        const Outcome damaged = runViewer({name, "--render", picture_});
+        QCOMPARE(damaged.status, 1);
+        QVERIFY2(damaged.errors.contains("The index of " + name + " was damaged"),
+                 qPrintable(damaged.errors));
+        QCOMPARE(damaged.errors.count('\n'), 1);
+        QVERIFY(!QFile::exists(picture_));
+        QVERIFY(!std::filesystem::exists(index));
+        const Outcome again = runViewer({name, "--render", picture_});
+        QCOMPARE(again.status, 0);
+        QCOMPARE(again.errors, QString());
+        // The trace itself: it is shown, with the word of `stats`.
+        change(trace, static_cast<std::streamoff>(std::filesystem::file_size(trace) / 2), 1);
+        const Outcome broken = runViewer({name, "--render", picture_});
+        QCOMPARE(broken.status, 0);
+        QVERIFY2(broken.errors.contains("lanescope-viewer: warning: broken.sqlite: The file is "
+                                        "damaged: 1 of the pages"),
+                 qPrintable(broken.errors));
     }
 
   private:

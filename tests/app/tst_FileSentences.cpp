@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QtTest>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "model/compare/storedSummary.h"
+#include "model/export/traceFile.h"
+#include "model/format/PageSeal.h"
+#include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
+#include "model/load/loadTrace.h"
+#include "tests/support/TemporaryFolder.h"
+#include "tests/support/openForWriting.h"
+#include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
+
+using namespace lanescope;
+
+namespace fs = std::filesystem;
+
+/// What `lanescope` says of files that are in the way, damaged, locked or called as no file can be:
+/// the true cause, and nothing that would cost somebody a trace.
+class tst_FileSentences : public QObject {
+    Q_OBJECT
+
+  private slots:
+    void init() {
+        folder_ = std::make_unique<TemporaryFolder>();
+        if (!recorded_.isEmpty()) return;
+        // As a recording is closed: with its summary and its checksums.
+        const fs::path made = *folder_ / "made.sqlite";
+        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 8, .layers = 6}), made));
+        const Result<TracePtr> loaded = loadTrace(made);
+        QVERIFY(loaded);
+        const auto summary = compare::summarizeRun(**loaded);
+        QVERIFY(summary);
+        {
+            Result<Database> database = openForWriting(made);
+            QVERIFY(database && announceSeal(*database) &&
+                    compare::writeRunSummary(*database, *summary));
+        }
+        QVERIFY(sealPages(made));
+        recorded_ = contentOf("made.sqlite");
+        fs::remove(made);
+    }
+
+    void whatIsInTheWayOfATraceIsSaidBeforeAnythingIsRead_data() {
+        QTest::addColumn<QString>("target");
+        QTest::addColumn<QString>("sentence");
+        QTest::newRow("file") << "there.sqlite"
+                              << "there.sqlite exists: choose another name, or remove it.";
+        QTest::newRow("folder") << "folder"
+                                << "Cannot write folder: it is a folder.";
+        QTest::newRow("device") << "/dev/full"
+                                << "Cannot write /dev/full: it is no regular file, as a trace is.";
+        QTest::newRow("nowhere")
+            << "no/such.sqlite"
+            << "Cannot write no/such.sqlite: there is no folder no; create it.";
+        QTest::newRow("input")
+            << "run.json"
+            << "Will not write over run.json, which is being read; choose another "
+               "output file.";
+        QTest::newRow("unfinished") << "late.sqlite"
+                                    << "late.sqlite.partial exists: late.sqlite is being made, or "
+                                       "that broke off. Choose another name; or, if no program "
+                                       "makes it any more, remove that.";
+    }
+    void whatIsInTheWayOfATraceIsSaidBeforeAnythingIsRead() {
+        QFETCH(QString, target);
+        QFETCH(QString, sentence);
+        put("there.sqlite", "mine");
+        put("late.sqlite.partial", "half");
+        put("run.json", "no trace: who reads it says so");
+        put("other.json", "no trace: who reads it says so");
+        QVERIFY(QDir(at("")).mkdir("folder"));
+        const QStringList before = entries();
+        const QList<QStringList> commands{
+            {"export", "-f", "sqlite", "run.json", "-o", target},
+            {"merge", "run.json", "other.json", "-o", target},
+        };
+        for (const QStringList& command : commands) {
+            const Outcome outcome = run(command);
+            QCOMPARE(outcome.exitCode, 1);
+            QCOMPARE(outcome.errors, "lanescope: " + sentence + "\n");
+            QCOMPARE(entries(), before);
+        }
+        if (target == "late.sqlite") {
+            QVERIFY(QFile::rename(at("late.sqlite.partial"), at("run.sqlite.partial")));
+            const Outcome imported = run({"import", "run.json"});
+            QCOMPARE(imported.exitCode, 1);
+            QCOMPARE(imported.errors, "lanescope: " + sentence.replace("late", "run") + "\n");
+        }
+        QCOMPARE(contentOf("there.sqlite"), QByteArray("mine"));
+    }
+
+    void nobodyIsToldToRemoveWhatHeImports_data() {
+        QTest::addColumn<QString>("kind");
+        for (const char* kind : {"ours", "export", "JSON"}) QTest::newRow(kind) << kind;
+    }
+    void nobodyIsToldToRemoveWhatHeImports() {
+        QFETCH(QString, kind);
+        put("run.sqlite",
+            kind == "JSON" ? R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])" : recorded_);
+        if (kind == "export") {
+            Result<Database> database = openForWriting(*folder_ / "run.sqlite");
+            QVERIFY(database && database->execute("PRAGMA application_id = 0"));
+        }
+        const QByteArray before = contentOf("run.sqlite");
+        for (const QStringList& words : {QStringList{"run.sqlite"}, QStringList{"."},
+                                         QStringList{"run.sqlite", "-o", "run.sqlite"}}) {
+            const Outcome outcome = run(QStringList{"import"} + words);
+            QCOMPARE(outcome.exitCode, 1);
+            QVERIFY2(outcome.errors.contains("run.sqlite"), qPrintable(outcome.errors));
+            QVERIFY2(!outcome.errors.contains("remove"), qPrintable(outcome.errors));
+            QVERIFY2(
+                outcome.errors.contains(kind == "JSON" ? "would become itself" : "needs no import"),
+                qPrintable(outcome.errors));
+            QCOMPARE(contentOf("run.sqlite"), before);
+        }
+        // One of a folder that would become another of it.
+        put("run.json", R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])");
+        const Outcome both = run({"import", "run.json"});
+        QCOMPARE(both.exitCode, 1);
+        QVERIFY2(both.errors.contains("exists") && !both.errors.contains("remove"),
+                 qPrintable(both.errors));
+    }
+
+    void anIndexThatIsNotMadeSaysWhy() {
+        putDamaged("broken.sqlite");
+        const Outcome damaged = run({"index", "broken.sqlite"});
+        QCOMPARE(damaged.exitCode, 1);
+        QVERIFY2(damaged.errors.contains("No index is made of broken.sqlite"),
+                 qPrintable(damaged.errors));
+        QVERIFY2(damaged.errors.contains("The file is damaged") &&
+                     damaged.errors.contains("Copy it again."),
+                 qPrintable(damaged.errors));
+        QVERIFY2(damaged.errors.contains("The table CUPTI_ACTIVITY_KIND_KERNEL is damaged"),
+                 qPrintable(damaged.errors));
+        QCOMPARE(damaged.errors.count('\n'), 1);
+        // Neither beside it nor in the cache.
+        put("run.sqlite", recorded_);
+        QVERIFY(QDir(at("")).mkpath("run.sqlite.lanescope-index/in the way"));
+        put("cache", "no folder");
+        const Outcome full = run({"index", "run.sqlite"});
+        QCOMPARE(full.exitCode, 1);
+        QVERIFY2(full.errors.contains("The index of run.sqlite could not be written: "),
+                 qPrintable(full.errors));
+        QVERIFY2(full.errors.contains("it is a folder"), qPrintable(full.errors));
+    }
+
+    void rowsBesideATraceThatNobodyMayReadAreTheCause() {
+        QVERIFY(QDir(at("")).mkdir("locked"));
+        put("run.sqlite", recorded_);
+        {
+            Result<Database> database = openForWriting(*folder_ / "run.sqlite");
+            QVERIFY(database && database->execute("PRAGMA journal_mode = WAL"));
+            QVERIFY(database->execute("CREATE TABLE mine (a); INSERT INTO mine VALUES (1)"));
+            // As it lies there while somebody writes, or was copied then.
+            for (const char* name : {"run.sqlite", "run.sqlite-wal"})
+                put(("locked/" + std::string(name)).c_str(), contentOf(name));
+        }
+        QVERIFY(fs::file_size(*folder_ / "locked/run.sqlite-wal") > 0);
+        fs::permissions(*folder_ / "locked", fs::perms(0555));
+        fs::permissions(folder_->path(), fs::perms(0755));
+        for (const QStringList& command :
+             {QStringList{"info"}, QStringList{"explain"}, QStringList{"check"}}) {
+            const Outcome outcome = run(command + QStringList{"locked/run.sqlite"}, Who::Anybody);
+            const QString said = outcome.output + outcome.errors;
+            QVERIFY2(outcome.exitCode == 1, qPrintable(said));
+            QVERIFY2(said.contains("locked/run.sqlite-wal"), qPrintable(said));
+            QVERIFY2(said.contains("copy both into a folder that you can write to"),
+                     qPrintable(said));
+            QVERIFY2(!said.contains("No such file"), qPrintable(said));
+        }
+        fs::permissions(*folder_ / "locked", fs::perms(0755));
+    }
+
+    void aDamagedHeaderAsksForAnotherCopy_data() {
+        QTest::addColumn<int>("place");
+        QTest::addColumn<int>("value");
+        QTest::newRow("page size") << 16 << 7;
+        QTest::newRow("payload") << 21 << 1;
+        QTest::newRow("schema format") << 47 << 9;
+        QTest::newRow("encoding") << 59 << 7;
+        QTest::newRow("cut in it") << -50 << 0;
+        QTest::newRow("cut behind it") << -5000 << 0;
+    }
+    void aDamagedHeaderAsksForAnotherCopy() {
+        QFETCH(int, place);
+        QFETCH(int, value);
+        QByteArray bytes = recorded_;
+        if (place < 0)
+            bytes.truncate(-place);
+        else
+            bytes[place] = static_cast<char>(value);
+        put("run.sqlite", bytes);
+        const Outcome outcome = run({"info", "run.sqlite"});
+        QCOMPARE(outcome.exitCode, 1);
+        QVERIFY2(outcome.errors.contains("run.sqlite"), qPrintable(outcome.errors));
+        QVERIFY2(outcome.errors.endsWith("Copy it again.\n"), qPrintable(outcome.errors));
+    }
+
+    void whatIsMergedMustBeThere() {
+        const Outcome one = run({"merge", "nowhere", "-o", "job.sqlite"});
+        QCOMPARE(one.exitCode, 1);
+        QCOMPARE(one.errors, QString("lanescope: There is no file nowhere: check the path.\n"));
+        put("run.sqlite", recorded_);
+        const Outcome alone = run({"merge", "run.sqlite", "-o", "job.sqlite"});
+        QVERIFY2(alone.errors.contains("there is only run.sqlite"), qPrintable(alone.errors));
+    }
+
+    void aNameTooLongForWhatLiesBesideItHasNothingThere_data() {
+        QTest::addColumn<int>("length");
+        for (const int length : {236, 240, 247, 255})
+            QTest::newRow(qPrintable(QString::number(length))) << length;
+    }
+    void aNameTooLongForWhatLiesBesideItHasNothingThere() {
+        QFETCH(int, length);
+        const QString name = QString(length - 7, 'a') + ".sqlite";
+        put(qPrintable(name), recorded_);
+        const Outcome checked = run({"check", name});
+        QVERIFY2(checked.exitCode == 0, qPrintable(checked.output + checked.errors));
+        QVERIFY2(!checked.output.contains("BAD"), qPrintable(checked.output));
+        const Outcome none = run({"index", "--remove", name});
+        QCOMPARE(none.errors, QString("lanescope: There was no index.\n"));
+        QVERIFY(run({"index", name}).exitCode == 0);
+        const Outcome removed = run({"index", "--remove", name});
+        QCOMPARE(removed.errors, QString("lanescope: The index was removed.\n"));
+        QCOMPARE(removed.exitCode, 0);
+    }
+
+    void aFileCanHaveTheLongestName() {
+        put("run.sqlite", recorded_);
+        const QString name = QString(250, 'b') + ".json";
+        const Outcome exported = run({"export", "run.sqlite", "-o", name});
+        QVERIFY2(exported.exitCode == 0, qPrintable(exported.errors));
+        QVERIFY(QFile::exists(at(name)));
+        QVERIFY(entries().size() == 2);
+    }
+
+    void allTellAlikeThatAnotherProgramWroteToATrace() {
+        put("run.sqlite", recorded_);
+        {
+            Result<Database> database = openForWriting(*folder_ / "run.sqlite");
+            QVERIFY(database && database->execute("DROP TABLE LANESCOPE_STORED"));
+        }
+        const QString sentence =
+            "Another program wrote to the trace since it was recorded: events are shown as they "
+            "are now, and nothing is believed that was stored with them.";
+        const Outcome checked = run({"check", "run.sqlite"});
+        QCOMPARE(checked.exitCode, 1);
+        QVERIFY2(checked.output.contains("BAD  " + sentence), qPrintable(checked.output));
+        const Outcome info = run({"info", "run.sqlite"});
+        QVERIFY2(info.output.contains("warning: " + sentence), qPrintable(info.output));
+        const Outcome explained = run({"explain", "run.sqlite"});
+        QVERIFY2(explained.output.simplified().contains(sentence), qPrintable(explained.output));
+        const Outcome asked = run({"stats", "run.sqlite"});
+        QVERIFY2(asked.errors.contains(sentence), qPrintable(asked.errors));
+    }
+
+  private:
+    struct Outcome {
+        int exitCode = -1;
+        QString output, errors;
+    };
+    enum class Who { Me, Anybody };
+
+    Outcome run(const QStringList& arguments, Who who = Who::Me) const {
+        QProcess process;
+        process.setWorkingDirectory(at(""));
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("XDG_CACHE_HOME", at("cache"));
+        process.setProcessEnvironment(environment);
+        constexpr uid_t nobody = 65534;
+        // Root may write anywhere.
+        if (who == Who::Anybody && ::geteuid() == 0)
+            process.setChildProcessModifier([] {
+                if (::setgid(nobody) != 0 || ::setuid(nobody) != 0) ::_exit(99);
+            });
+        process.start(LANESCOPE_BINARY_DIR "/bin/lanescope", arguments);
+        if (!process.waitForFinished(60'000)) qFatal("lanescope does not end");
+        return {process.exitCode(), process.readAllStandardOutput(),
+                process.readAllStandardError()};
+    }
+
+    QString at(const QString& name) const {
+        return QString::fromStdString((folder_->path() / name.toStdString()).string());
+    }
+    QStringList entries() const {
+        return QDir(at("")).entryList(QDir::AllEntries | QDir::NoDotAndDotDot);
+    }
+    void put(const char* name, const QByteArray& bytes) const {
+        QFile file(at(name));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size());
+    }
+    QByteArray contentOf(const char* name) const {
+        QFile file(at(name));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+    /// A trace whose first page of kernels cannot be read.
+    void putDamaged(const char* name) const {
+        put(name, recorded_);
+        int64_t page = 0;
+        {
+            const Result<Database> database = Database::openReadOnly(*folder_ / name);
+            QVERIFY(database);
+            auto root = database->prepare(
+                "SELECT rootpage FROM sqlite_schema WHERE name = 'CUPTI_ACTIVITY_KIND_KERNEL'");
+            QVERIFY(root && *root->step());
+            page = root->integer(0);
+        }
+        QByteArray bytes = recorded_;
+        for (int byte = 0; byte < 8; ++byte)
+            bytes[static_cast<qsizetype>((page - 1) * 4096 + byte)] = '\xee';
+        put(name, bytes);
+    }
+
+    std::unique_ptr<TemporaryFolder> folder_;
+    QByteArray recorded_;
+};
+
+LANESCOPE_TEST(tst_FileSentences, QCoreApplication)
+#include "tst_FileSentences.moc"
