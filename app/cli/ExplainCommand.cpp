@@ -84,10 +84,11 @@ Result<int> runExplain(const ExplainOptions& options) {
     const Result<void> closed = output->close();
     if (!closed) return fail(closed.error());
     // Of what nobody looked at, or is not what was recorded, nobody knows that it is good.
+    const bool hasWorker = explained.run.criticalWorker() != noIndex;
     const HealthNote* const damage = explained.run.facts.damage();
-    if (!options.conditions.empty() && (damage || explained.run.criticalWorker() == noIndex)) {
+    if (!options.conditions.empty() && (damage || !hasWorker)) {
         say(fmt::format("{}: {} So no condition can be judged.", options.file,
-                        damage ? damage->sentence : explained.explanation.sentence));
+                        hasWorker ? damage->sentence : explained.explanation.sentence));
         return static_cast<int>(exitNoAnswer);
     }
     return isAnyMet(options, explained.explanation) ? static_cast<int>(exitMet)

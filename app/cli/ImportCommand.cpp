@@ -14,6 +14,7 @@
 #include "app/cli/mergeOptions.h"
 #include "app/help/takes.h"
 #include "model/export/traceFile.h"
+#include "model/format/AtomicFile.h"
 #include "model/format/checkFile.h"
 #include "model/index/openTrace.h"
 #include "model/load/TraceFormat.h"
@@ -66,8 +67,10 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
     const fs::path folder = options.folder.empty() ? file.parent_path() : fs::path(options.folder);
     const fs::path output =
         options.output.empty() ? folder / nameFor(file) : fs::path(options.output);
+    if (const auto found = checkFile(file); !found) return fail(found.error());
     std::error_code error;
     if (fs::equivalent(file, output, error)) return refuseItself(file);
+    if (const Result<void> place = checkPlace(output); !place) return fail(place.error());
     // Its name was mostly not chosen by anybody, so what has it may be worth more.
     if (options.output.empty() && isThere(output))
         return fail(

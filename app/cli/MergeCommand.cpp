@@ -9,7 +9,6 @@
 #include "app/cli/mergeOptions.h"
 #include "app/help/takes.h"
 #include "model/merge/mergeFiles.h"
-#include "model/values/formatValue.h"
 
 namespace lanescope::cli {
 
@@ -41,9 +40,9 @@ void sayNotes(const std::vector<HealthNote>& notes) {
         const bool isTold =
             note.code == HealthCode::ClocksAligned || note.code == HealthCode::ClockSet || isOfCut;
         if (isTold && note.severity == Severity::Info)
-            say(printable(note.sentence));
+            say(note.sentence);
         else if (note.severity != Severity::Info)
-            reportWarning(printable(note.sentence));
+            reportWarning(note.sentence);
     }
 }
 

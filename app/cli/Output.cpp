@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -16,15 +17,18 @@ namespace {
 /// Text that is held back until all of it is known to be sound; of more each part is.
 constexpr size_t mostHeld = size_t{64} << 20;
 
+/// Nobody reads narrower lines.
+constexpr size_t fewestColumns = 20;
+
 /// What COLUMNS says, if that makes sense.
 std::optional<size_t> askedColumns() {
-    constexpr size_t fewest = 20, most = 10'000;
+    constexpr size_t most = 10'000;
     const char* const variable = std::getenv("COLUMNS");
     const std::string_view text = variable != nullptr ? variable : "";
     size_t columns = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), columns);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || columns < fewest ||
-        columns > most)
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size() ||
+        columns < fewestColumns || columns > most)
         return std::nullopt;
     return columns;
 }
@@ -68,7 +72,7 @@ bool Output::isTerminal() const {
 size_t Output::lineWidth() const {
     winsize size{};
     if (isTerminal() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col;
+        return std::max<size_t>(size.ws_col, fewestColumns);
     return askedColumns().value_or(usualLineWidth);
 }
 

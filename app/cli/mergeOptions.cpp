@@ -12,7 +12,6 @@
 #include "model/merge/mergeFiles.h"
 #include "model/merge/rankFiles.h"
 #include "model/steps/StepSelection.h"
-#include "model/values/formatValue.h"
 
 namespace lanescope::cli {
 
@@ -30,10 +29,9 @@ Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::st
     std::vector<std::filesystem::path> twins;
     auto files = filesMeantBy(words, &twins);
     for (const std::filesystem::path& twin : twins)
-        reportWarning(
-            printable(fmt::format("{} is left out: it is there unpacked, too. Name it by "
-                                  "itself to have both.",
-                                  twin.string())));
+        reportWarning(fmt::format(
+            "{} is left out: it is there unpacked, too. Name it by itself to have both.",
+            twin.string()));
     return files;
 }
 

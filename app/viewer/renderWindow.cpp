@@ -15,8 +15,9 @@
 #include <QPlainTextEdit>
 #include <QTabWidget>
 #include <QThread>
-#include <set>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentTabs.h"
@@ -265,13 +266,15 @@ Result<void> save(const QPixmap& picture, OutputFile& file) {
     return file.close();
 }
 
-/// The traces that the window shows, each once.
-std::set<TracePtr> tracesIn(const MainWindow& window) {
-    std::set<TracePtr> traces;
+/// The traces that the window shows, each once, in the order of its tabs.
+std::vector<TracePtr> tracesIn(const MainWindow& window) {
+    std::vector<TracePtr> traces;
     for (int index = 0; index < window.tabs().count(); ++index) {
         const auto* page = qobject_cast<const DocumentPage*>(window.tabs().widget(index));
         if (!page) continue;
-        for (const TimelineView* timeline : page->timelines()) traces.insert(timeline->trace());
+        for (const TimelineView* timeline : page->timelines())
+            if (std::ranges::find(traces, timeline->trace()) == traces.end())
+                traces.push_back(timeline->trace());
     }
     return traces;
 }

@@ -72,9 +72,10 @@ bool SummaryFacts::saysWhoEnded() const {
 }
 
 const HealthNote* SummaryFacts::damage() const {
-    const auto found = std::ranges::find_if(
-        healthWarnings, [](const HealthNote& note) { return isDamage(note.code); });
-    return found == healthWarnings.end() ? nullptr : &*found;
+    const HealthNote* gravest = nullptr;
+    for (const HealthNote& note : healthWarnings)
+        if (isDamage(note.code) && (!gravest || note.severity > gravest->severity)) gravest = &note;
+    return gravest;
 }
 
 std::string WorkerSummary::label() const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/export/traceFile.h"
 
+#include <climits>
+
 #include <algorithm>
 #include <array>
 #include <system_error>
@@ -58,6 +60,7 @@ Result<void> write(const Trace& trace, const std::filesystem::path& path, bool i
     if (!database) return fail(database.error());
     Result<void> written = fill(trace, std::move(*database), isToBeSealed);
     if (written && isToBeSealed) written = sealPages(partial);
+    if (written) written = bringToDisk(partial);
     if (!written) {
         std::error_code ignored;
         std::filesystem::remove(partial, ignored);
@@ -76,10 +79,15 @@ Result<void> checkPlaceForTrace(const std::filesystem::path& path,
     const auto status = std::filesystem::status(path, ignored);
     if (std::filesystem::is_other(status))
         return fail("Cannot write {}: it is no regular file, as a trace is.", path.string());
-    if (!std::filesystem::is_directory(status) && isThere(path))
-        return fail("{} exists: choose another name, or remove it.", path.string());
     if (const Result<void> place = checkPlace(path); !place) return place;
-    if (const std::filesystem::path partial = partialOf(path); isThere(partial))
+    if (isThere(path)) return fail("{} exists: choose another name, or remove it.", path.string());
+    const std::filesystem::path partial = partialOf(path);
+    if (const size_t bytes = partial.filename().string().size(); bytes > NAME_MAX)
+        return fail(
+            "Cannot write {}: its name is {} bytes too long, as {} stands behind it until the "
+            "trace is whole. Choose a shorter one.",
+            path.string(), bytes - NAME_MAX, unfinishedEnding);
+    if (isThere(partial))
         return fail(
             "{} exists: {} is being made, or that broke off. Choose another name; or, if no "
             "program makes it any more, remove that.",

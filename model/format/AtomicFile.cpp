@@ -78,10 +78,16 @@ Result<void> checkPlace(const std::filesystem::path& path) {
     if (std::filesystem::is_directory(path, ignored))
         return fail("Cannot write {}: it is a folder.", path.string());
     const std::filesystem::path folder = folderOf(path);
-    if (!std::filesystem::exists(folder, ignored))
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(folder, error);
+    if (status.type() == std::filesystem::file_type::not_found)
         return fail("Cannot write {}: there is no folder {}; create it.", path.string(),
                     folder.string());
-    if (::access(folder.c_str(), W_OK) != 0)
+    if (status.type() == std::filesystem::file_type::none)
+        return fail("Cannot write {}: {}.", path.string(), error.message());
+    if (!std::filesystem::is_directory(status))
+        return fail("Cannot write {}: {} is no folder.", path.string(), folder.string());
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
         return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
     return {};
 }
@@ -209,15 +215,20 @@ Result<void> writeAtomically(const std::filesystem::path& path, std::string_view
     return file->commit();
 }
 
-Result<void> publishFile(const std::filesystem::path& unfinished,
-                         const std::filesystem::path& target, IfExists ifExists) {
+Result<void> bringToDisk(const std::filesystem::path& path) {
     // A link would become the trace, and lead whoever opens it elsewhere.
-    const int file = ::open(unfinished.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    int problem = file < 0 ? errno : syncToDisk(file);
+    const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const int problem = file < 0 ? errno : syncToDisk(file);
     if (file >= 0) ::close(file);
     if (problem != 0)
-        return fail("Cannot bring {} to disk: {}.", unfinished.string(), std::strerror(problem));
-    problem = giveName(unfinished.c_str(), target.c_str(), ifExists);
+        return fail("Cannot bring {} to disk: {}.", path.string(), std::strerror(problem));
+    return {};
+}
+
+Result<void> publishFile(const std::filesystem::path& unfinished,
+                         const std::filesystem::path& target, IfExists ifExists) {
+    if (const Result<void> whole = bringToDisk(unfinished); !whole) return whole;
+    const int problem = giveName(unfinished.c_str(), target.c_str(), ifExists);
     if (problem == EEXIST && ifExists == IfExists::Fail)
         return fail("The file {} has come up in the meantime; the trace is in {}: rename it.",
                     target.string(), unfinished.string());

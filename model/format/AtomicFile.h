@@ -79,6 +79,10 @@ Result<void> writeAtomically(const std::filesystem::path& path, std::string_view
 /// What `publishFile` does with a file that has the name already.
 enum class IfExists : uint8_t { Fail, Replace };
 
+/// Waits until all of a file, which must be no link, is on disk. The error is that of the disk:
+/// what the file may then not be whole.
+Result<void> bringToDisk(const std::filesystem::path& path);
+
 /// Brings `unfinished`, which lies in the same folder, to disk and gives it the name `target` in
 /// one step. With `Fail` an existing `target` is left alone, also one that comes up at this moment,
 /// and the call fails; `unfinished` keeps its name whenever the call fails, and the error names it.

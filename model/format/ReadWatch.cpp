@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/ReadWatch.h"
 
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -18,6 +22,20 @@ void ReadWatch::noteFailedRead(int number) {
 std::optional<Error> ReadWatch::trouble() const {
     const std::lock_guard lock(mutex_);
     return trouble_;
+}
+
+std::optional<Error> ReadWatch::unreadLog(int code) const {
+    // It needs a file of its own beside the log, whose absence it would tell of.
+    if (!hasLog_ || ((code & 0xff) != SQLITE_CANTOPEN && code != SQLITE_READONLY_CANTINIT))
+        return std::nullopt;
+    const std::string log = path_ + "-wal";
+    if (::access(log.c_str(), R_OK) != 0)
+        return Error{fmt::format("Cannot read {}, where rows of {} lie: {}.", log, path_,
+                                 std::strerror(errno))};
+    return Error{
+        fmt::format("Rows of {} lie in {}, and are read only where you can write beside them: "
+                    "copy both into a folder that you can write to.",
+                    path_, log)};
 }
 
 void ReadWatch::setSeal(PageSeal seal) {

@@ -51,7 +51,8 @@ class ReadWatch {
              const std::function<uint32_t()>& counterNow);
     /// A log beside the file holds rows, which come from there and have no checksum.
     void noteLog() { hasLog_ = true; }
-    bool hasLog() const { return hasLog_; }
+    /// Why no row can be read, if SQLite ended with that code since it cannot read the log.
+    std::optional<Error> unreadLog(int code) const;
     /// Pages that were read and differ from what was sealed.
     size_t differingPages() const;
     /// What is to be said of the file; nothing as long as all that was read is as it was.

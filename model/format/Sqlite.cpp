@@ -82,27 +82,14 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
     return {fmt::format("SQLite could not work on {}: {}.", path, message)};
 }
 
-/// Why rows that lie in a log beside the file cannot be read: SQLite reads none without a file of
-/// its own there, whose absence it would tell of.
-Error logError(const std::string& path) {
-    const std::string log = path + "-wal";
-    if (::access(log.c_str(), R_OK) != 0)
-        return {fmt::format("Cannot read {}, where rows of {} lie: {}.", log, path,
-                            std::strerror(errno))};
-    return {
-        fmt::format("Rows of {} lie in {}, and are read only where you can write beside them: "
-                    "copy both into a folder that you can write to.",
-                    path, log)};
-}
-
 /// The error, which `watch` keeps if it may pass.
 tl::unexpected<Error> failureOf(sqlite3* database, const std::string& path, int code,
                                 ReadWatch* watch) {
     const int extended = database != nullptr ? sqlite3_extended_errcode(database) : code;
     if ((extended & 0xff) == code) code = extended;
-    const bool needsLog = watch != nullptr && watch->hasLog() &&
-                          ((code & 0xff) == SQLITE_CANTOPEN || code == SQLITE_READONLY_CANTINIT);
-    Error error = needsLog ? logError(path) : sqliteError(database, path, code);
+    std::optional<Error> unread;
+    if (watch != nullptr) unread = watch->unreadLog(code);
+    Error error = unread ? std::move(*unread) : sqliteError(database, path, code);
     if (watch != nullptr && isTrouble(code)) watch->noteTrouble(error);
     return fail(std::move(error));
 }

@@ -156,7 +156,7 @@ enum class HealthCode : uint16_t {
     LogGap,
     LogOddRecords,
     VersionsDiffer,
-    // Of whoever reads a trace; no file holds these.
+    // Of whoever reads a trace; no file holds these, nor `GpusNotExplained`.
     NoEvents,
     NewerRecorder,
     NewerExport,
@@ -338,18 +338,32 @@ constexpr bool isFoundAnew(HealthCode code) {
     }
 }
 
-/// Whether a note of this code says that what a file held when it was whole is not there, or not as
-/// it was, so that of no number that is made of it anybody knows whether it is right.
-constexpr bool isDamage(HealthCode code) {
+/// Whether a note of this code says that parts of the file itself could not be read.
+constexpr bool isUnread(HealthCode code) {
     switch (code) {
         case HealthCode::TableDamaged:
-        case HealthCode::PagesDamaged:
-        case HealthCode::ChecksumsDamaged:
         case HealthCode::JsonDamaged:
         case HealthCode::FileDamaged:
+        case HealthCode::FileCut:
             return true;
         default:
             return false;
+    }
+}
+
+/// Whether a note of this code says that a trace, or a log that it was made of, is damaged: of no
+/// number of it anybody knows whether it is right. What was counted as lost while it was recorded
+/// is none.
+constexpr bool isDamage(HealthCode code) {
+    switch (code) {
+        case HealthCode::PagesDamaged:
+        case HealthCode::ChecksumsDamaged:
+        case HealthCode::LogUnreadable:
+        case HealthCode::LogDamaged:
+        case HealthCode::LogGap:
+            return true;
+        default:
+            return isUnread(code);
     }
 }
 

@@ -132,19 +132,10 @@ class TraceCheck {
         if (found == 0) good("Its tables are laid out as SQLite wants them.");
     }
 
-    /// Whether a note says that not all could be read of what the file held when it was whole.
+    /// Whether a note says that not all could be read, or made no sense, of what the file holds.
     static bool isOfReading(HealthCode code) {
-        switch (code) {
-            case HealthCode::TableDamaged:
-            case HealthCode::RowsLeftOut:
-            case HealthCode::ValuesIgnored:
-            case HealthCode::JsonDamaged:
-            case HealthCode::FileDamaged:
-            case HealthCode::FileCut:
-                return true;
-            default:
-                return false;
-        }
+        return isUnread(code) || code == HealthCode::RowsLeftOut ||
+               code == HealthCode::ValuesIgnored;
     }
 
     void checkEvents(const LoadProgress& progress) {

@@ -48,10 +48,6 @@ Result<void> writeSomewhere(const Trace& trace, const SourceKey& source,
     return first;
 }
 
-/// Before the cause.
-constexpr std::string_view noIndexWritten =
-    "No index could be written, so the trace is read anew each time. ";
-
 bool keepsFromIndex(const HealthNote& note) {
     return note.code == HealthCode::PagesDamaged || note.code == HealthCode::ChecksumsDamaged;
 }
@@ -60,41 +56,47 @@ bool isDoubtful(const Trace& trace) {
     return std::ranges::any_of(trace.health, keepsFromIndex);
 }
 
-/// Why a trace that could be read has no index.
-Error whyNoIndex(const Trace& trace, const std::filesystem::path& path) {
-    if (isDoubtful(trace)) {
-        Error why{
-            fmt::format("No index is made of {}, which is not what was recorded.", path.string())};
-        for (const HealthNote& note : trace.health)
-            if (keepsFromIndex(note) || note.code == HealthCode::TableDamaged)
-                why.sentence += " " + note.sentence;
-        return why;
-    }
+/// Why no index is made of a doubtful one.
+Error doubtOf(const Trace& trace, const std::filesystem::path& path) {
+    Error why{
+        fmt::format("No index is made of {}, which is not what was recorded.", path.string())};
     for (const HealthNote& note : trace.health)
-        if (note.code == HealthCode::IndexNotWritten)
-            return {fmt::format("The index of {} could not be written: {}", path.string(),
-                                note.sentence.substr(noIndexWritten.size()))};
-    return {fmt::format("The index of {} could not be written.", path.string())};
+        if (keepsFromIndex(note) || note.code == HealthCode::TableDamaged)
+            why.sentence += " " + note.sentence;
+    return why;
 }
 
+struct Opened {
+    TracePtr trace;
+    Result<std::filesystem::path> index;  ///< Or why there is none.
+};
+
 /// The same; memory may run out.
-Result<TracePtr> open(const std::filesystem::path& path, const OpenOptions& options,
-                      const LoadProgress& progress) {
+Result<Opened> open(const std::filesystem::path& path, const OpenOptions& options,
+                    const LoadProgress& progress) {
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(path, error);
     const bool isSmall = error || bytes < options.leastBytes;
     const std::optional<SourceKey> source = isSmall ? std::nullopt : sourceKeyOf(path);
     LoadOptions loading;
     loading.memory = std::make_shared<LargeMemory>();
-    if (!source) return loadTrace(path, progress, loading);
+    const auto withoutIndex = [&]() -> Result<Opened> {
+        Result<TracePtr> trace = loadTrace(path, progress, loading);
+        if (!trace) return fail(trace.error());
+        return Opened{std::move(*trace), fail("No index of {} is made.", path.string())};
+    };
+    if (!source) return withoutIndex();
     if (Indexed indexed = findIndexed(path, *source, loading.memory); indexed.trace)
-        return indexed.trace;
-    if (!options.mayWrite) return loadTrace(path, progress, loading);
+        return Opened{indexed.trace, indexed.index};
+    if (!options.mayWrite) return withoutIndex();
 
     Result<TraceBuilder> builder = readTrace(path, partOf(progress, 0, readingShare), loading);
     if (!builder) return fail(builder.error());
     // What is wrong with the file may be gone when it is read next, as where memory went wrong.
-    if (isDoubtful(builder->trace())) return builder->take();
+    if (isDoubtful(builder->trace())) {
+        Error why = doubtOf(builder->trace(), path);
+        return Opened{builder->take(), fail(std::move(why))};
+    }
     bool isWanted = true;
     const auto ask = [&] {
         isWanted = isWanted && (!progress || progress(readingShare, "writing the index"));
@@ -104,11 +106,15 @@ Result<TracePtr> open(const std::filesystem::path& path, const OpenOptions& opti
     if (!isWanted) return fail("Opening {} was cancelled.", path.string());
     if (written)
         if (Indexed indexed = findIndexed(path, *source, loading.memory); indexed.trace)
-            return indexed.trace;
+            return Opened{indexed.trace, indexed.index};
+    const std::string cause = written ? "It is gone again." : written.error().sentence;
     if (!written)
-        builder->note({Severity::Info, HealthCode::IndexNotWritten,
-                       fmt::format("{}{}", noIndexWritten, written.error().sentence)});
-    return builder->take();
+        builder->note(
+            {Severity::Info, HealthCode::IndexNotWritten,
+             fmt::format("No index could be written, so the trace is read anew each time. {}",
+                         cause)});
+    return Opened{builder->take(),
+                  fail("The index of {} could not be written: {}", path.string(), cause)};
 }
 
 }  // namespace
@@ -123,20 +129,18 @@ bool hasIndex(const std::filesystem::path& path) {
 
 Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions& options,
                            const LoadProgress& progress) {
-    return orNoMemory(path, [&] { return open(path, options, progress); });
+    Result<Opened> opened = orNoMemory(path, [&] { return open(path, options, progress); });
+    if (!opened) return fail(opened.error());
+    return std::move(opened->trace);
 }
 
 Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
                                           const LoadProgress& progress) {
     OpenOptions options;
     options.leastBytes = 0;
-    const Result<TracePtr> trace = openTrace(path, options, progress);
-    if (!trace) return fail(trace.error());
-    const std::optional<SourceKey> source = sourceKeyOf(path);
-    Indexed indexed;
-    if (source) indexed = findIndexed(path, *source, nullptr);
-    if (!indexed.trace) return fail(whyNoIndex(**trace, path));
-    return indexed.index;
+    const Result<Opened> opened = orNoMemory(path, [&] { return open(path, options, progress); });
+    if (!opened) return fail(opened.error());
+    return opened->index;
 }
 
 Result<void> checkIndex(const Trace& trace) {

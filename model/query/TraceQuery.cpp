@@ -58,6 +58,9 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
     hardenForQueries(raw);
     const auto schema = query.run("SELECT count(*) FROM sqlite_schema");
     if (!schema)
+        if (std::optional<Error> unread = query.watch_->unreadLog(sqlite3_extended_errcode(raw)))
+            return fail(std::move(*unread));
+    if (!schema)
         return fail("The tables of {} cannot be read: {}", path.string(), schema.error().sentence);
     addEmptyTables(raw);
     return query;

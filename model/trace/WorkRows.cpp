@@ -12,15 +12,12 @@ WorkRows::WorkRows(const Trace& trace) {
             numbers_
                 .try_emplace({stream.process, stream.gpu}, static_cast<uint32_t>(numbers_.size()))
                 .first->second);
-    const auto rowsBy = [&](const auto& owners) {
+    const auto rowsOf = [&](const auto& table) {
+        const auto owners = std::views::transform(
+            table.stream, [&numberOf](uint32_t stream) { return numberOf[stream]; });
         return RowsByOwner(owners, numbers_.size(), trace.memory.get(), {},
                            [](uint32_t) { return true; });
     };
-    const auto rowsOf = [&](const auto& table) {
-        return rowsBy(std::views::transform(
-            table.stream, [&numberOf](uint32_t stream) { return numberOf[stream]; }));
-    };
-    streams_ = rowsBy(numberOf);
     kernels_ = rowsOf(trace.kernels);
     memcpys_ = rowsOf(trace.memcpys);
     memsets_ = rowsOf(trace.memsets);
@@ -31,8 +28,7 @@ WorkRows::OfWorker WorkRows::of(uint32_t process, uint32_t gpu) const {
     const auto found = numbers_.find({process, gpu});
     if (found == numbers_.end()) return {};
     const uint32_t number = found->second;
-    return {streams_.of(number), kernels_.of(number), memcpys_.of(number), memsets_.of(number),
-            graphs_.of(number)};
+    return {kernels_.of(number), memcpys_.of(number), memsets_.of(number), graphs_.of(number)};
 }
 
 }  // namespace lanescope

@@ -22,15 +22,14 @@ class WorkRows {
 
     /// Of a process on a GPU, by their indices: the rows of one kind; none of what ran nothing.
     struct OfWorker {
-        std::span<const uint32_t> streams;  ///< Indices into `Trace::streams`.
         std::span<const uint32_t> kernels, memcpys, memsets, graphs;
     };
     /// O(log streams).
     OfWorker of(uint32_t process, uint32_t gpu) const;
 
   private:
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers_;   ///< By process and GPU.
-    RowsByOwner streams_, kernels_, memcpys_, memsets_, graphs_;  ///< By those numbers.
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers_;  ///< By process and GPU.
+    RowsByOwner kernels_, memcpys_, memsets_, graphs_;           ///< By those numbers.
 };
 
 }  // namespace lanescope

@@ -6,8 +6,7 @@
 #include <QFile>
 #include <QProcess>
 #include <QtTest>
-#include <fstream>
-#include <iterator>
+#include <memory>
 #include <string>
 
 #include "model/compare/storedSummary.h"
@@ -63,6 +62,17 @@ class tst_FileSentences : public QObject {
         QTest::newRow("nowhere")
             << "no/such.sqlite"
             << "Cannot write no/such.sqlite: there is no folder no; create it.";
+        QTest::newRow("file for a folder")
+            << "there.sqlite/x.sqlite"
+            << "Cannot write there.sqlite/x.sqlite: there.sqlite is no folder.";
+        QTest::newRow("links in a ring")
+            << "ring/x.sqlite"
+            << "Cannot write ring/x.sqlite: Too many levels of symbolic links.";
+        QTest::newRow("too long while it is made")
+            << QString(243, 'a') + ".sqlite"
+            << "Cannot write " + QString(243, 'a') +
+                   ".sqlite: its name is 3 bytes too long, as .partial stands behind it until the "
+                   "trace is whole. Choose a shorter one.";
         QTest::newRow("input")
             << "run.json"
             << "Will not write over run.json, which is being read; choose another "
@@ -79,7 +89,7 @@ class tst_FileSentences : public QObject {
         put("late.sqlite.partial", "half");
         put("run.json", "no trace: who reads it says so");
         put("other.json", "no trace: who reads it says so");
-        QVERIFY(QDir(at("")).mkdir("folder"));
+        QVERIFY(QDir(at("")).mkdir("folder") && QFile::link("ring", at("ring")));
         const QStringList before = entries();
         const QList<QStringList> commands{
             {"export", "-f", "sqlite", "run.json", "-o", target},
@@ -98,6 +108,23 @@ class tst_FileSentences : public QObject {
             QCOMPARE(imported.errors, "lanescope: " + sentence.replace("late", "run") + "\n");
         }
         QCOMPARE(contentOf("there.sqlite"), QByteArray("mine"));
+    }
+
+    /// Nobody can tell what is in it, and so nothing is said to be there.
+    void aFolderThatNobodyMayEnterIsTheCause() {
+        put("run.json", R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])");
+        QVERIFY(QDir(at("")).mkdir("closed"));
+        fs::permissions(*folder_ / "closed", fs::perms(0500));
+        fs::permissions(folder_->path(), fs::perms(0755));
+        if (::geteuid() == 0) fs::permissions(*folder_ / "closed", fs::perms(0700));
+        for (const QStringList& command :
+             {QStringList{"export", "-f", "sqlite", "run.json", "-o", "closed/run.sqlite"},
+              QStringList{"import", "run.json", "--into", "closed"}}) {
+            const Outcome outcome = run(command, Who::Anybody);
+            QCOMPARE(outcome.exitCode, 1);
+            QCOMPARE(outcome.errors,
+                     QString("lanescope: Cannot write closed/run.sqlite: Permission denied.\n"));
+        }
     }
 
     void nobodyIsToldToRemoveWhatHeImports_data() {
@@ -124,6 +151,9 @@ class tst_FileSentences : public QObject {
                 qPrintable(outcome.errors));
             QCOMPARE(contentOf("run.sqlite"), before);
         }
+        QVERIFY(::mkfifo((*folder_ / "pipe.sqlite").c_str(), 0600) == 0);
+        QCOMPARE(run({"import", "pipe.sqlite"}).errors,
+                 QString("lanescope: pipe.sqlite is not a regular file: name a trace file.\n"));
         // One of a folder that would become another of it.
         put("run.json", R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])");
         const Outcome both = run({"import", "run.json"});
@@ -170,8 +200,10 @@ class tst_FileSentences : public QObject {
         fs::permissions(*folder_ / "locked", fs::perms(0555));
         fs::permissions(folder_->path(), fs::perms(0755));
         for (const QStringList& command :
-             {QStringList{"info"}, QStringList{"explain"}, QStringList{"check"}}) {
-            const Outcome outcome = run(command + QStringList{"locked/run.sqlite"}, Who::Anybody);
+             {QStringList{"info", "locked/run.sqlite"}, QStringList{"explain", "locked/run.sqlite"},
+              QStringList{"check", "locked/run.sqlite"},
+              QStringList{"sql", "locked/run.sqlite", "SELECT 1"}}) {
+            const Outcome outcome = run(command, Who::Anybody);
             const QString said = outcome.output + outcome.errors;
             QVERIFY2(outcome.exitCode == 1, qPrintable(said));
             QVERIFY2(said.contains("locked/run.sqlite-wal"), qPrintable(said));

@@ -178,6 +178,8 @@ class tst_TraceClosing : public QObject {
             Result<Database> database = openForWriting(*folder_ / "a.sqlite");
             QVERIFY(database && database->execute("DROP TABLE LANESCOPE_STORED"));
         }
+        // As if nobody had: that another program wrote to it would be said.
+        QVERIFY(sealPages(*folder_ / "a.sqlite"));
         QCOMPARE(compared(), stored);
         QVERIFY(std::filesystem::exists(indexPaths(*folder_ / "a.sqlite").front()));
         QVERIFY(!std::filesystem::exists(indexPaths(*folder_ / "b.sqlite").front()));

@@ -179,28 +179,22 @@ class tst_BitFlips : public QObject {
     /// What another program changes is no damage, and nothing that was stored is believed then.
     void whatAnotherProgramChangesIsSaidAsThat_data() {
         QTest::addColumn<QString>("sql");
-        QTest::addColumn<bool>("isOfRows");
-        const char* slower =
+        const QString slower =
             "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = start + 4 * (\"end\" - start)";
-        QTest::newRow("rows") << slower << true;
-        QTest::newRow("rows, with a log")
-            << QString("PRAGMA journal_mode = WAL; ") + slower << true;
+        QTest::newRow("rows") << slower;
+        QTest::newRow("rows, with a log") << "PRAGMA journal_mode = WAL; " + slower;
         QTest::newRow("rows, with a log and back")
-            << QString("PRAGMA journal_mode = WAL; ") + slower + "; PRAGMA journal_mode = DELETE"
-            << true;
-        QTest::newRow("deleted") << "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid < 100"
-                                 << true;
+            << "PRAGMA journal_mode = WAL; " + slower + "; PRAGMA journal_mode = DELETE";
+        QTest::newRow("deleted") << "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid < 100";
         QTest::newRow("grown") << "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
                                   " LIMIT 20000) INSERT INTO StringIds (id, value)"
-                                  " SELECT 1000000 + i, hex(zeroblob(20)) FROM n"
-                               << true;
-        // What is not of the recording, and needs no new pages.
+                                  " SELECT 1000000 + i, hex(zeroblob(20)) FROM n";
+        // Whoever did that may have done more.
         QTest::newRow("what was stored is dropped")
-            << "DROP TABLE LANESCOPE_STORED; CREATE TABLE mine (a)" << false;
+            << "DROP TABLE LANESCOPE_STORED; CREATE TABLE mine (a)";
     }
     void whatAnotherProgramChangesIsSaidAsThat() {
         QFETCH(QString, sql);
-        QFETCH(bool, isOfRows);
         {
             Result<Database> database = openForWriting(path_);
             const Result<void> done = database->execute(
@@ -214,7 +208,7 @@ class tst_BitFlips : public QObject {
             QVERIFY(note.code != HealthCode::PagesDamaged);
             QVERIFY(note.code != HealthCode::TableDamaged);
         }
-        QCOMPARE(isSaid(**trace), isOfRows);
+        QVERIFY(isSaid(**trace));
         for (const char* beside : {"-wal", "-shm"})
             std::filesystem::remove(path_.string() + beside);
     }

@@ -30,20 +30,33 @@ void addFolder(const std::filesystem::path& folder, const std::string& before,
         inputs.push_back({entry.path(), before});
 }
 
+/// A line of `uses.txt`.
+struct Use {
+    std::string reader, target;
+    std::string before;
+};
+
+std::vector<Use> uses() {
+    std::vector<Use> all;
+    std::ifstream file(LANESCOPE_SOURCE_DIR "/tests/fuzz/uses.txt");
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("#")) continue;
+        std::istringstream words(line);
+        Use use;
+        std::string byte;
+        words >> use.reader >> use.target >> byte;
+        if (byte != "-") use.before = std::string(1, static_cast<char>(std::stoi(byte)));
+        all.push_back(std::move(use));
+    }
+    return all;
+}
+
 /// Those of its folder and, of what uses what others read, those of theirs.
 std::vector<Input> inputsOf(const std::string& target) {
     std::vector<Input> inputs;
     addFolder(corpus / target, "", inputs);
-    std::ifstream uses(LANESCOPE_SOURCE_DIR "/tests/fuzz/uses.txt");
-    for (std::string line; std::getline(uses, line);) {
-        std::istringstream words(line);
-        std::string reader, use, byte;
-        words >> reader >> use >> byte;
-        if (line.starts_with("#") || use != target) continue;
-        addFolder(corpus / reader,
-                  byte == "-" ? std::string() : std::string(1, static_cast<char>(std::stoi(byte))),
-                  inputs);
-    }
+    for (const Use& use : uses())
+        if (use.target == target) addFolder(corpus / use.reader, use.before, inputs);
     std::ranges::sort(inputs, {}, &Input::file);
     return inputs;
 }
@@ -89,6 +102,23 @@ class tst_FuzzCorpus : public QObject {
             QVERIFY2(isKnown, name.c_str());
 #else
             if (!isKnown) qInfo("%s is of what is not built", name.c_str());
+#endif
+        }
+    }
+
+    void whoUsesWhatIsReadIsATarget() {
+        const auto isTarget = [](const std::string& name) {
+            return std::ranges::any_of(fuzz::targets(),
+                                       [&](const fuzz::Target& each) { return each.name == name; });
+        };
+        const std::vector<Use> all = uses();
+        QVERIFY(!all.empty());
+        for (const Use& use : all) {
+            QVERIFY2(std::filesystem::is_directory(corpus / use.reader), use.reader.c_str());
+#ifdef LANESCOPE_HAS_CAPTURE
+            QVERIFY2(isTarget(use.reader) && isTarget(use.target), use.reader.c_str());
+#else
+            if (!isTarget(use.target)) qInfo("%s is of what is not built", use.target.c_str());
 #endif
         }
     }

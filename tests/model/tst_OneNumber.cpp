@@ -36,6 +36,7 @@ RunSummary sample(const char* name) {
 
 ComparisonReport reportOf(const RunSummary& baseline, const RunSummary& candidate) {
     ComparisonReport report{baseline, {{candidate, {}, {}}}, {}, 0};
+    report.lineWidth = 1000;  // No name is cut or goes on in the next line.
     report.candidates[0].comparison =
         compareRuns(BaselineRun{report.baseline}, CandidateRun{report.candidates[0].summary});
     return report;

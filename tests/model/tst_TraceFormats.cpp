@@ -240,7 +240,9 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
     const QString packed = "%1 is not a trace: what is compressed in it is neither " + known;
     QTest::newRow("text") << "text" << plain;
     QTest::newRow("packed text") << "text.gz" << packed;
-    QTest::newRow("packed nothing") << "empty.gz" << packed;
+    QTest::newRow("packed nothing") << "empty.gz"
+                                    << "%1 holds nothing: what gzip packed into it was empty. "
+                                       "Pack the trace again.";
     QTest::newRow("other tables") << "bookmarks.db" << plain;
     QTest::newRow("report of many ranks") << "fleet.sqlite"
                                           << "%1 is no trace but a report of many ranks: "

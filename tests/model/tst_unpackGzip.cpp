@@ -175,8 +175,10 @@ void tst_unpackGzip::saysWhatIsWrong_data() {
     row("rubbish inside", Bytes(packed_).replace(packed_.size() / 2, 200, 200, '\xff'),
         "The compressed file %1 is damaged. Copy it again.");
     row("text", gzipped("a letter to nobody"), unknown);
-    row("nothing", gzipped(""), unknown);
-    row("compressed twice", gzipped(packed_), unknown);
+    row("nothing", gzipped(""),
+        "%1 holds nothing: what gzip packed into it was empty. Pack the trace again.");
+    row("compressed twice", gzipped(packed_),
+        "%1 is packed by gzip twice: unpack it once with \"gunzip -k\" and open what comes out.");
     row("less than SQLite's header", gzipped(plain_.substr(0, 50)),
         "The file %1 is cut short: it ends inside its header. Copy it again.");
     row("a trace that was cut before it was compressed", gzipped(plain_.substr(0, 40000)),

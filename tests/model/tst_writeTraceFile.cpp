@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <QtTest>
+#include <atomic>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -106,12 +110,22 @@ void tst_writeTraceFile::aFileIsNeverOverwritten() {
 void tst_writeTraceFile::whatComesUpMeanwhileCostsNoTrace() {
     const fs::path path = folder_ / "late.sqlite", partial = folder_ / "late.sqlite.partial";
     const TracePtr trace = simulatedTraining({.steps = 100});
-    std::thread other([&] {
-        while (!fs::exists(partial)) std::this_thread::yield();
-        std::ofstream(path) << "theirs";
-    });
-    const Result<void> written = writeSealedTraceFile(*trace, path);
-    other.join();
+    Result<void> written;
+    // Whoever looks on may come too late.
+    for (int attempt = 0; attempt < 20 && written; ++attempt) {
+        fs::remove(path);
+        std::atomic<bool> isOver = false;
+        std::thread other([&] {
+            while (!isOver && !fs::exists(partial)) std::this_thread::yield();
+            const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0600);
+            if (file < 0) return;
+            if (::write(file, "theirs", 6) != 6) qFatal("nothing is written");
+            ::close(file);
+        });
+        written = writeSealedTraceFile(*trace, path);
+        isOver = true;
+        other.join();
+    }
     QVERIFY(!written);
     const std::string said = written.error().sentence;
     QVERIFY2(said.find("has come up in the meantime; the trace is in " + partial.string()) !=

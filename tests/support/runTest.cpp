@@ -2,6 +2,7 @@
 #include "tests/support/runTest.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -36,6 +37,8 @@ int main(int argc, char** argv) {
         for (const auto& [name, run] : tests()) std::fprintf(stderr, "    %s\n", name.c_str());
         return 2;
     }
+    // Text is as wide as for everybody, wherever the tests run.
+    ::unsetenv("COLUMNS");
     argv[1] = argv[0];
     return found->second(argc - 1, argv + 1);
 }

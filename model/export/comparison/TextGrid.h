@@ -26,7 +26,7 @@ class TextGrid {
     /// All lines. A last column on the left side gets no wider than `width` leaves room for; others
     /// are as wide as what stands in them.
     std::string text(size_t width) const;
-    /// Whether no line of `text(width)` is wider than that.
+    /// Whether no line of `text(width)` is wider than that, but for a word that is alone.
     bool fits(size_t width) const;
 
   private:

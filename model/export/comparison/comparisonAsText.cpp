@@ -17,6 +17,7 @@ namespace {
 constexpr size_t candidatesAbreast = 3;
 /// What a line of the runs has beside their steps: who it is of, and as much of the file's name.
 constexpr size_t besideSteps = 36;
+constexpr size_t narrowestSteps = 16;  ///< However narrow a line is.
 
 class TextReport {
   public:
@@ -82,7 +83,8 @@ class TextReport {
     }
 
     void addRuns() {
-        const size_t widestSteps = report_.lineWidth - std::min(report_.lineWidth, besideSteps);
+        const size_t widestSteps =
+            std::max(report_.lineWidth, besideSteps + narrowestSteps) - besideSteps;
         TextGrid grid(std::vector(3, TextGrid::Side::Left));
         const std::vector<ReportGroup> groups = reportGroups(report_, report_.candidates.size());
         if (groups.empty()) {
