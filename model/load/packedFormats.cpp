@@ -14,7 +14,7 @@ constexpr std::string_view xzMark(
 constexpr std::string_view zstdMark("\x28\xb5\x2f\xfd");
 constexpr std::string_view zipMark("PK\3\4");
 /// Within what gzip packed; elsewhere it is taken off before anybody looks.
-constexpr std::string_view gzipMark("\x1f\x8b\x08");
+constexpr std::string_view innerGzipMark("\x1f\x8b\x08");
 constexpr std::string_view tarMark("ustar");
 /// Where the mark stands in the head of a tape's first file.
 constexpr size_t tarMarkAt = 257;
@@ -33,7 +33,7 @@ Packer packerOf(const TraceSource& source) {
     if (start.starts_with(zstdMark)) return Packer::Zstd;
     if (isBzip2(start)) return Packer::Bzip2;
     if (start.starts_with(zipMark)) return Packer::Zip;
-    if (start.starts_with(gzipMark)) return Packer::Gzip;
+    if (start.starts_with(innerGzipMark)) return Packer::Gzip;
     const bool isTar = start.size() > tarMarkAt && start.substr(tarMarkAt).starts_with(tarMark);
     return isTar && !source.startsLikeSqlite() ? Packer::Tar : Packer::None;
 }
