@@ -13,6 +13,7 @@
 #include "app/cli/loadForCommand.h"
 #include "app/cli/stepOptions.h"
 #include "app/help/takes.h"
+#include "model/compare/timelessSteps.h"
 #include "model/explain/RuleCondition.h"
 #include "model/export/explanation/ExplanationReport.h"
 #include "model/load/TraceFormat.h"
@@ -62,6 +63,13 @@ bool isAnyMet(const ExplainOptions& options, const Explanation& explanation) {
     return isMet;
 }
 
+/// Why no condition can be judged; empty if all can.
+std::string doubtOf(const report::ExplanationReport& explained) {
+    if (explained.run.isEmpty()) return explained.explanation.sentence;
+    if (const HealthNote* damage = explained.run.facts.damage()) return damage->sentence;
+    return timelessSentence(explained.run);
+}
+
 Result<int> runExplain(const ExplainOptions& options) {
     std::optional<std::filesystem::path> path;
     if (!options.output.empty()) path = options.output;
@@ -84,11 +92,9 @@ Result<int> runExplain(const ExplainOptions& options) {
     const Result<void> closed = output->close();
     if (!closed) return fail(closed.error());
     // Of what nobody looked at, or is not what was recorded, nobody knows that it is good.
-    const bool hasWorker = explained.run.criticalWorker() != noIndex;
-    const HealthNote* const damage = explained.run.facts.damage();
-    if (!options.conditions.empty() && (damage || !hasWorker)) {
-        say(fmt::format("{}: {} So no condition can be judged.", options.file,
-                        hasWorker ? damage->sentence : explained.explanation.sentence));
+    const std::string doubt = doubtOf(explained);
+    if (!options.conditions.empty() && !doubt.empty()) {
+        say(fmt::format("{}: {} So no condition can be judged.", options.file, doubt));
         return static_cast<int>(exitNoAnswer);
     }
     return isAnyMet(options, explained.explanation) ? static_cast<int>(exitMet)

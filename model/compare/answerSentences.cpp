@@ -12,6 +12,7 @@
 #include "model/compare/judgeRuns.h"
 #include "model/compare/nvlinkSentence.h"
 #include "model/compare/shownNumbers.h"
+#include "model/compare/timelessSteps.h"
 #include "model/values/formatValue.h"
 #include "model/values/kernelName.h"
 
@@ -218,6 +219,10 @@ std::string outlierText(const RunOutlier& outlier) {
 }
 
 std::string emptySentence(const RunSummary& baseline, const RunSummary& candidate) {
+    for (const auto& [side, run] : {std::pair("baseline", &baseline), {"candidate", &candidate}})
+        if (const std::string timeless = timelessSentence(*run); !timeless.empty())
+            return fmt::format("The {} {} cannot be compared: {}", side,
+                               printable(run->facts.title), timeless);
     if (baseline.isEmpty() && candidate.isEmpty())
         return "Neither run has GPU work, so there is nothing to compare.";
     const bool isBaseline = baseline.isEmpty();

@@ -115,7 +115,7 @@ Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
                         turns.baseline,
                         turns.candidate};
         if (!earlier.empty()) runs.earlier = workersOf(earlier, spread, pair.baselineWorker, isNew);
-        if (!hasSpread(runs)) continue;
+        if (!hasSpread(runs) || pair.claim.outcome == Outcome::Nothing) continue;
         judgeParts(runs, pair);
         comparison.exact[index].quantities = pair.quantities;
         comparison.exact[index].claim = pair.claim;

@@ -176,6 +176,12 @@ ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSumm
     pair.baseline = distributionOf(before);
     pair.candidate = distributionOf(after);
     pair.claim = judgeSteps(before, after);
+    // Steps that take no time are no measure of anything (`timelessSentence`).
+    const auto isTimeless = [](const StepDistribution& steps) {
+        return steps.count > 0 && steps.medianNs <= 0;
+    };
+    if (isTimeless(pair.baseline) || isTimeless(pair.candidate))
+        pair.claim.outcome = Outcome::Nothing;
     pair.scale =
         DurationScale::ofStep(before.empty() ? pair.candidate.meanNs : pair.baseline.meanNs);
     const std::vector<ContributorMatch> matches = matchContributors(

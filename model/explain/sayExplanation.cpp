@@ -10,6 +10,7 @@
 
 #include "model/compare/IdleCauses.h"
 #include "model/compare/shownNumbers.h"
+#include "model/compare/timelessSteps.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingQuery.h"
 #include "model/explain/hostTime.h"
@@ -464,6 +465,8 @@ class Words {
 
     template <class Add>
     void addDoubtsOfSteps(Add add) const {
+        if (std::string timeless = timelessSentence(run_); !timeless.empty())
+            add(std::move(timeless));
         if (run_.source == StepSource::KernelPattern)
             add(fmt::format(
                 "No NVTX ranges mark the {}s: they were found by the rhythm of the kernels.",

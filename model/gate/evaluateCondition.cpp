@@ -177,6 +177,11 @@ std::string doubtOf(const RunComparison& comparison) {
                                       std::pair("candidate", &comparison.candidate)})
         if (const HealthNote* damage = facts->damage())
             return fmt::format("the {} is damaged (\"{}\")", side, printable(damage->sentence));
+    for (const WorkerComparison& pair : comparison.exact)
+        for (const auto& [label, steps] : {std::pair(&pair.baselineLabel, &pair.baseline),
+                                           std::pair(&pair.candidateLabel, &pair.candidate)})
+            if (steps->count > 0 && steps->medianNs <= 0)
+                return fmt::format("most steps of {} take no time", *label);
     return {};
 }
 

@@ -14,6 +14,7 @@
 
 #include "model/compare/storedSummary.h"
 #include "model/explain/Explanation.h"
+#include "model/export/perfettoTrace.h"
 #include "model/export/traceFile.h"
 #include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
@@ -199,6 +200,32 @@ class tst_DamagedTrace : public QObject {
         }
         QCOMPARE(run({"explain", broken}).exitCode, 0);
         QCOMPARE(run({"explain", whole, "--fail-if", "any > 90%"}).exitCode, 0);
+    }
+
+    /// Nor by one of another tool, of which a packet or a message is damaged.
+    void noConditionIsJudgedByDamagedPackets() {
+        const TracePtr trace = simulatedTraining({.steps = 8, .layers = 6});
+        std::string packets;
+        writePerfettoTrace(*trace, [&packets](std::string_view text) {
+            packets += text;
+            return true;
+        });
+        write("whole.pftrace", packets);
+        QCOMPARE(run({"explain", path("whole.pftrace"), "--fail-if", "any > 99%"}).exitCode, 0);
+        int damaged = 0;
+        for (size_t at = packets.size() / 4; at < packets.size(); at += packets.size() / 60) {
+            std::string flipped = packets;
+            flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+            write("flipped.pftrace", flipped);
+            const QByteArray checked = said({"check", path("flipped.pftrace")});
+            if (!checked.contains("BAD  The file is damaged")) continue;
+            ++damaged;
+            const Outcome gate =
+                run({"explain", path("flipped.pftrace"), "--fail-if", "any > 99%"});
+            QCOMPARE(gate.exitCode, 3);
+            QVERIFY2(gate.errors.contains("no condition can be judged"), gate.errors.constData());
+        }
+        QVERIFY(damaged > 0);
     }
 
     /// Where a file is opened by its index, nobody reads its pages.

@@ -3,10 +3,13 @@
 
 #include <QtTest>
 
+#include "model/compare/timelessSteps.h"
+#include "model/explain/Explanation.h"
 #include "model/gate/evaluateCondition.h"
 #include "model/gate/namePattern.h"
 #include "model/gate/partGroups.h"
 #include "tests/support/runTest.h"
+#include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
 using namespace lanescope::compare;
@@ -237,6 +240,32 @@ class TestEvaluateCondition : public QObject {
             }
             facts.healthWarnings = {{Severity::Warning, HealthCode::EventsDropped, "Few."}};
             QVERIFY(outcomeOf("step.p50 > +3%", comparison).state == ConditionState::Met);
+        }
+    }
+
+    /// Work that seems to last beyond the steps behind it leaves nothing for these.
+    void ofStepsThatTakeNoTimeNothingIsComparable() {
+        const auto usual = summarizeRun(*simulatedTraining({.steps = 8}));
+        QVERIFY(usual && timelessSentence(*usual).empty());
+        RunSummary timeless = *usual;
+        std::vector<StepSummary>& steps = timeless.workers[0].steps;
+        for (size_t step = 1; step < steps.size(); ++step) {
+            steps[step].wallNs = 0;
+            steps[step].parts = {};
+        }
+        const std::string sentence = timelessSentence(timeless);
+        QVERIFY2(sentence.find("take no time") != std::string::npos, sentence.c_str());
+        const std::vector<std::string> doubts = explain::explain(timeless).doubts;
+        QVERIFY(std::ranges::find(doubts, sentence) != doubts.end());
+        for (const bool isCandidate : {false, true}) {
+            const RunComparison comparison =
+                isCandidate ? compareRuns({*usual}, {timeless}) : compareRuns({timeless}, {*usual});
+            QVERIFY(comparison.answer.outcome == Outcome::Nothing);
+            QVERIFY(comparison.answer.sentence.find(sentence) != std::string::npos);
+            const ConditionOutcome outcome = outcomeOf("step.p50 > +3%", comparison);
+            QVERIFY(outcome.state == ConditionState::NotComparable);
+            QVERIFY2(outcome.sentence.find("take no time") != std::string::npos,
+                     outcome.sentence.c_str());
         }
     }
 

@@ -19,4 +19,7 @@ void describeJson(const JsonFile& file, JsonGiving& giving);
 void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& giving,
               HealthCode damage = HealthCode::JsonDamaged);
 
+/// Notes that so many parts of a file, `what` in the plural, are damaged and were passed over.
+void noteDamagedParts(std::string_view what, int64_t count, TraceBuilder& builder);
+
 }  // namespace lanescope

@@ -117,4 +117,17 @@ void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& gi
     notes.notShown(tally.unknown, "events of a kind that this program does not know");
 }
 
+void noteDamagedParts(std::string_view what, int64_t count, TraceBuilder& builder) {
+    if (count == 0) return;
+    builder.note(
+        {Severity::Warning,
+         HealthCode::FileDamaged,
+         fmt::format("The file is damaged: {} of its {} could not be read. What is whole is "
+                     "shown. Copy it again.",
+                     formatCount(count), what),
+         {},
+         {},
+         count});
+}
+
 }  // namespace lanescope

@@ -158,7 +158,7 @@ Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
     findings.edgesWithoutOther += reader.unmatched().ends;
     noteJson(file, findings, giving, HealthCode::FileDamaged);
     noteOthers(reader, builder);
-    builder.skip("packets that are damaged", reader.damages());
+    noteDamagedParts("packets", reader.damages(), builder);
     const int64_t open = reader.unmatched().begins;
     if (open > 0)
         builder.note({Severity::Info,

@@ -116,7 +116,7 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
                [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
     describe(reader, host, giving);
     noteJson(file, findings, giving, HealthCode::FileDamaged);
-    builder.skip("messages that are damaged", reader.damages());
+    noteDamagedParts("messages", reader.damages(), builder);
     builder.skip("events of which only their number is known", reader.aggregated());
     if (errors > 0)
         builder.note({Severity::Warning,
