@@ -74,6 +74,15 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
             "{} has {} ranks, and a file of torch.profiler holds one: name a file with --output, "
             "whose name each rank gets with its number.",
             options.file, processes.size());
+    // Of which the files would be named.
+    std::error_code ignored;
+    const auto status = std::filesystem::status(options.output, ignored);
+    if (processes.size() > 1 &&
+        (std::filesystem::is_other(status) || std::filesystem::is_directory(status)))
+        return fail(
+            "Cannot write a file for each of {} ranks by the name {}, which is a {}: name a file.",
+            processes.size(), options.output,
+            std::filesystem::is_directory(status) ? "folder" : "device or pipe");
     for (size_t number = 0; number < processes.size(); ++number) {
         std::optional<std::filesystem::path> path;
         if (!options.output.empty())

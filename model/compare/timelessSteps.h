@@ -8,8 +8,8 @@
 namespace lanescope::compare {
 
 /// Says of a run of which worker most steps take no time, which no program can: work that seems to
-/// last beyond the steps behind it leaves nothing for these, as where its end is damaged. Nobody can
-/// judge by such steps. Empty if there is no such worker. O(steps); any thread.
+/// last beyond the steps behind it leaves nothing for these, as where its end is damaged. Nobody
+/// can judge by such steps. Empty if there is no such worker. O(steps); any thread.
 std::string timelessSentence(const RunSummary& run);
 
 }  // namespace lanescope::compare

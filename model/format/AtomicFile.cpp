@@ -74,6 +74,7 @@ std::string nameBeside(const std::filesystem::path& path, const std::string& end
 }  // namespace
 
 Result<void> checkPlace(const std::filesystem::path& path) {
+    if (path.empty()) return fail("There is no name to write to: name a file with --output.");
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored))
         return fail("Cannot write {}: it is a folder.", path.string());

@@ -27,6 +27,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/support/torchTrace.h"
+#include "tests/support/writeClosedTrace.h"
 
 using namespace lanescope;
 
@@ -43,17 +44,7 @@ class tst_DamagedTrace : public QObject {
     /// A recording that was closed: with its summary and its checksums.
     void writeClosed(const std::filesystem::path& to, double scale) const {
         const TracePtr trace = simulatedTraining({.steps = 8, .layers = 6, .kernelScale = scale});
-        QVERIFY(writeTraceFile(*trace, to));
-        const Result<TracePtr> loaded = loadTrace(to);
-        QVERIFY(loaded);
-        const auto summary = compare::summarizeRun(**loaded);
-        QVERIFY(summary);
-        {
-            Result<Database> database = openForWriting(to);
-            QVERIFY(database && announceSeal(*database) &&
-                    compare::writeRunSummary(*database, *summary));
-        }
-        QVERIFY(sealPages(to));
+        QVERIFY(test::writeClosedTrace(*trace, to));
         QVERIFY(std::filesystem::file_size(to) < OpenOptions().leastBytes);  // no index
     }
     /// Changes a byte of events and none of the summary.

@@ -9,16 +9,13 @@
 #include <memory>
 #include <string>
 
-#include "model/compare/storedSummary.h"
-#include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
-#include "model/format/tables/Schema.h"
-#include "model/load/loadTrace.h"
+#include "tests/support/SampleCopies.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
+#include "tests/support/writeClosedTrace.h"
 
 using namespace lanescope;
 
@@ -33,19 +30,8 @@ class tst_FileSentences : public QObject {
     void init() {
         folder_ = std::make_unique<TemporaryFolder>();
         if (!recorded_.isEmpty()) return;
-        // As a recording is closed: with its summary and its checksums.
         const fs::path made = *folder_ / "made.sqlite";
-        QVERIFY(writeTraceFile(*simulatedTraining({.steps = 8, .layers = 6}), made));
-        const Result<TracePtr> loaded = loadTrace(made);
-        QVERIFY(loaded);
-        const auto summary = compare::summarizeRun(**loaded);
-        QVERIFY(summary);
-        {
-            Result<Database> database = openForWriting(made);
-            QVERIFY(database && announceSeal(*database) &&
-                    compare::writeRunSummary(*database, *summary));
-        }
-        QVERIFY(sealPages(made));
+        QVERIFY(test::writeClosedTrace(*simulatedTraining({.steps = 8, .layers = 6}), made));
         recorded_ = contentOf("made.sqlite");
         fs::remove(made);
     }
@@ -55,6 +41,8 @@ class tst_FileSentences : public QObject {
         QTest::addColumn<QString>("sentence");
         QTest::newRow("file") << "there.sqlite"
                               << "there.sqlite exists: choose another name, or remove it.";
+        QTest::newRow("no name") << ""
+                                 << "There is no name to write to: name a file with --output.";
         QTest::newRow("folder") << "folder"
                                 << "Cannot write folder: it is a folder.";
         QTest::newRow("device") << "/dev/full"
@@ -97,8 +85,8 @@ class tst_FileSentences : public QObject {
         };
         for (const QStringList& command : commands) {
             const Outcome outcome = run(command);
-            QCOMPARE(outcome.exitCode, 1);
-            QCOMPARE(outcome.errors, "lanescope: " + sentence + "\n");
+            QVERIFY(outcome.exitCode == (target.isEmpty() && command[0] == "export" ? 2 : 1));
+            if (outcome.exitCode == 1) QCOMPARE(outcome.errors, "lanescope: " + sentence + "\n");
             QCOMPARE(entries(), before);
         }
         if (target == "late.sqlite") {
@@ -237,6 +225,19 @@ class tst_FileSentences : public QObject {
         QCOMPARE(outcome.exitCode, 1);
         QVERIFY2(outcome.errors.contains("run.sqlite"), qPrintable(outcome.errors));
         QVERIFY2(outcome.errors.endsWith("Copy it again.\n"), qPrintable(outcome.errors));
+    }
+
+    void ranksGetNoFilesOfDevicesAndFolders() {
+        const SampleCopies sample;
+        for (const QString& place : {QString("/dev/null"), at("")}) {
+            const QStringList before = entries();
+            const Outcome outcome = run({"export", "-f", "kineto", sample("nvlink"), "-o", place});
+            QCOMPARE(outcome.exitCode, 1);
+            QVERIFY2(outcome.errors.contains("a file for each of 2 ranks"),
+                     qPrintable(outcome.errors));
+            QCOMPARE(entries(), before);
+            QVERIFY(!QFile::exists("/dev/null.rank0"));
+        }
     }
 
     void whatIsMergedMustBeThere() {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include "model/compare/storedSummary.h"
+#include "model/export/traceFile.h"
+#include "model/format/PageSeal.h"
+#include "model/format/tables/Schema.h"
+#include "model/load/loadTrace.h"
+#include "tests/support/openForWriting.h"
+
+namespace lanescope::test {
+
+/// Writes a trace as a recording that was closed lies there: with its summary and its checksums.
+inline Result<void> writeClosedTrace(const Trace& trace, const std::filesystem::path& path) {
+    if (const Result<void> written = writeTraceFile(trace, path); !written) return written;
+    const Result<TracePtr> loaded = loadTrace(path);
+    if (!loaded) return fail(loaded.error());
+    const auto summary = compare::summarizeRun(**loaded);
+    if (!summary) return fail(summary.error());
+    {
+        Result<Database> database = openForWriting(path);
+        if (!database) return fail(database.error());
+        if (const Result<void> announced = announceSeal(*database); !announced) return announced;
+        if (const Result<void> stored = compare::writeRunSummary(*database, *summary); !stored)
+            return stored;
+    }
+    return sealPages(path);
+}
+
+}  // namespace lanescope::test
