@@ -218,19 +218,6 @@ std::string outlierText(const RunOutlier& outlier) {
     return text;
 }
 
-std::string emptySentence(const RunSummary& baseline, const RunSummary& candidate) {
-    for (const auto& [side, run] : {std::pair("baseline", &baseline), {"candidate", &candidate}})
-        if (const std::string timeless = timelessSentence(*run); !timeless.empty())
-            return fmt::format("The {} {} cannot be compared: {}", side,
-                               printable(run->facts.title), timeless);
-    if (baseline.isEmpty() && candidate.isEmpty())
-        return "Neither run has GPU work, so there is nothing to compare.";
-    const bool isBaseline = baseline.isEmpty();
-    return fmt::format("The {} {} has no GPU work, so there is nothing to compare.",
-                       isBaseline ? "baseline" : "candidate",
-                       printable((isBaseline ? baseline : candidate).facts.title));
-}
-
 Clause words(std::string text) {
     return {std::move(text)};
 }
@@ -484,7 +471,7 @@ void sayAnswer(RunComparison& comparison, const RunSummary& baseline, const RunS
     Answer& answer = comparison.answer;
     const WorkerComparison* pair = comparison.criticalPair();
     if (!pair || answer.outcome == Outcome::Nothing) {
-        answer.sentence = emptySentence(baseline, candidate);
+        answer.sentence = incomparableSentence(baseline, candidate);
         answer.clauses = {words(answer.sentence)};
         return;
     }

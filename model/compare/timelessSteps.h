@@ -12,4 +12,7 @@ namespace lanescope::compare {
 /// can judge by such steps. Empty if there is no such worker. O(steps); any thread.
 std::string timelessSentence(const RunSummary& run);
 
+/// Why two runs cannot be compared: steps of no time in one, or no GPU work.
+std::string incomparableSentence(const RunSummary& baseline, const RunSummary& candidate);
+
 }  // namespace lanescope::compare

@@ -85,7 +85,8 @@ void tst_Perfetto::slicesEndInWhateverOrderTheyStand() {
                timesOf(*trace, "b") == TimeRange{10, 50} &&
                timesOf(*trace, "c") == TimeRange{50, 90} &&
                timesOf(*trace, "d") == TimeRange{90, 90} &&
-               !torchTrace::hasNote(*trace, HealthCode::RowsLeftOut);
+               !torchTrace::hasNote(*trace, HealthCode::RowsLeftOut) &&
+               !torchTrace::hasNote(*trace, HealthCode::FileDamaged);
     };
     const std::string a = trackEvent(1, 1, 1000, "a"), b = trackEvent(1, 1, 1010, "b"),
                       c = trackEvent(1, 1, 1050, "c"), d = trackEvent(1, 1, 1090, "d");
@@ -280,7 +281,7 @@ void tst_Perfetto::packedPacketsAreUnpacked() {
     damaged.bytes(50, "no zlib");
     const TracePtr trace = loaded(packet(content) + packet(damaged));
     QCOMPARE(trace->kernels.size(), 1u);
-    QVERIFY(torchTrace::hasNote(*trace, HealthCode::RowsLeftOut));
+    QVERIFY(torchTrace::hasNote(*trace, HealthCode::FileDamaged));
 }
 
 void tst_Perfetto::packetsOfZstandardAreUnpacked() {
@@ -297,7 +298,8 @@ void tst_Perfetto::packetsOfZstandardAreUnpacked() {
     const std::string packed = pack(smallPerfetto());
     const TracePtr trace = loaded(packetOf(packed));
     QCOMPARE(trace->kernels.size(), 1u);
-    QVERIFY(!torchTrace::hasNote(*trace, HealthCode::RowsLeftOut));
+    QVERIFY(!torchTrace::hasNote(*trace, HealthCode::RowsLeftOut) &&
+            !torchTrace::hasNote(*trace, HealthCode::FileDamaged));
     QVERIFY(!torchTrace::hasNote(*trace, HealthCode::NotShown));
     // Two frames are one text, as its own tool has it.
     const std::string one = smallPerfetto();
@@ -323,7 +325,7 @@ void tst_Perfetto::packetsOfZstandardAreUnpacked() {
         QCOMPARE(kept->kernels.size(), 1u);
         QVERIFY(timer.elapsed() < 5'000);
     }
-    QVERIFY(torchTrace::hasNote(*loaded(rest + packetOf("no frame")), HealthCode::RowsLeftOut));
+    QVERIFY(torchTrace::hasNote(*loaded(rest + packetOf("no frame")), HealthCode::FileDamaged));
 }
 
 void tst_Perfetto::whatIsPackedTakesNoMoreThanItIsWorth() {
@@ -341,7 +343,7 @@ void tst_Perfetto::whatIsPackedTakesNoMoreThanItIsWorth() {
         std::string bytes;
         for (uint32_t each = 0; each < count; ++each) bytes += zeros + good;
         const TracePtr trace = loaded(bytes);
-        QVERIFY(torchTrace::hasNote(*trace, HealthCode::RowsLeftOut));
+        QVERIFY(torchTrace::hasNote(*trace, HealthCode::FileDamaged));
         if (count < 10)
             QCOMPARE(trace->kernels.size(), count);
         else
