@@ -2,6 +2,7 @@
 #include "capture/agent/Windows.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "capture/log/clocks.h"
@@ -105,12 +106,13 @@ void Windows::write(log::RecordWriter& writer, const Window& window, bool isBegi
     writer.write(log::RecordKind::Window, record, record.timestampNs);
 }
 
-bool Windows::isOpenAt(int64_t ns) const {
-    if (isEverything()) return true;
-    for (auto window = known_.rbegin(); window != known_.rend(); ++window) {
-        if (ns >= window->beginNs) return ns < window->endNs;
-    }
-    return false;
+uint64_t Windows::stretchAt(int64_t ns) const {
+    const auto next =
+        std::upper_bound(known_.begin(), known_.end(), ns,
+                         [](int64_t at, const Window& window) { return at < window.beginNs; });
+    if (next == known_.begin()) return known_.empty() ? 0 : uint64_t{2} * known_.front().index;
+    const Window& window = *std::prev(next);
+    return uint64_t{2} * window.index + (ns < window.endNs ? 1 : 2);
 }
 
 }  // namespace lanescope::agent

@@ -49,8 +49,15 @@ class Windows {
     /// Learns what happened until now and writes down the windows that began and ended.
     void refresh(log::RecordWriter& writer);
     /// Whether a moment before the last `refresh` lies in a window. Only the latest windows are
-    /// remembered.
-    bool isOpenAt(int64_t ns) const;
+    /// remembered. O(log windows), like what follows.
+    bool isOpenAt(int64_t ns) const { return isEverything() || isWindow(stretchAt(ns)); }
+    /// The beginnings and ends of windows cut time into stretches, numbered from 0 in their order.
+    /// In which of them a moment before the last `refresh` lies; what is before all windows that
+    /// are remembered is just before the first of them.
+    uint64_t stretchAt(int64_t ns) const;
+    /// The stretch of the present.
+    uint64_t latestStretch() const { return stretchAt(never - 1); }
+    static bool isWindow(uint64_t stretch) { return stretch % 2 == 1; }
     const std::deque<Window>& windows() const { return known_; }
     bool hadAny() const { return hadAny_; }
 

@@ -308,7 +308,6 @@ void CuptiSource::collect() {
 
 void CuptiSource::drain(log::RecordWriter& writer) {
     if (!decoder_) writeBeginning(writer);
-    launches_.refresh();
     nodes_.drain(writer, agent_.clock());
     const uint64_t launched = calls_.drain(writer, agent_.clock(), agent_.windows(), launches_);
     watchForRivals(writer, launched, collected_ != nullptr);

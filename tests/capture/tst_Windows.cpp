@@ -139,7 +139,6 @@ class tst_Windows : public QObject {
                     std::swap(calls.back().first, calls[calls.size() - 2].first);
             }
             windows.refresh(writer_);
-            launches.refresh();
             for (const auto& [call, startNs] : calls) isInside[call] = windows.isOpenAt(startNs);
             // Threads hand their calls over in pieces, so that they come in any order.
             std::vector<std::pair<uint32_t, int64_t>> early(calls.begin(), calls.begin() + 300);
@@ -170,7 +169,6 @@ class tst_Windows : public QObject {
             }
         }
         windows.refresh(writer_);
-        launches.refresh();
         for (uint32_t i = 0; i < count; ++i) {
             QVERIFY(windows.isOpenAt(inside[i]) && !windows.isOpenAt(outside[i]));
             launches.sawCall(2 * i, inside[i]);
@@ -188,18 +186,66 @@ class tst_Windows : public QObject {
         for (uint32_t i = 0; i < 1500; ++i) {
             const int64_t insideNs = windows.open().ns;
             windows.refresh(writer_);
-            launches.refresh();
-            launches.refresh();
             launches.sawCall(2 * i, insideNs);
             while (realtimeNs() <= insideNs) {
             }
             const int64_t outsideNs = windows.close().ns;
             windows.refresh(writer_);
-            launches.refresh();
             launches.sawCall(2 * i + 1, outsideNs);
             QCOMPARE(launches.find(2 * i, 0), LaunchWindows::Answer::Inside);
             QCOMPARE(launches.find(2 * i + 1, 0), LaunchWindows::Answer::Outside);
         }
+    }
+
+    /// A thread that is given its number and loses the CPU begins its call long after those with
+    /// higher numbers: as many calls of others overtake it as they please.
+    void keepsApartWhatAHeldUpThreadOvertakes() {
+        constexpr uint32_t others = 10'000, heldUp = 1'000;
+        constexpr int64_t betweenNs = 10'000;
+        Windows windows(byCalls(), 0);
+        LaunchWindows launches(windows, true);
+        const int64_t beginNs = windows.open().ns;
+        windows.refresh(writer_);
+        const auto verify = [&] {
+            for (uint32_t i = 1; i <= others; ++i) {
+                if (i == heldUp) continue;
+                QCOMPARE(launches.find(i, beginNs + 1), LaunchWindows::Answer::Outside);
+                QCOMPARE(launches.guess(i, beginNs + 1), LaunchWindows::Answer::Outside);
+            }
+            QCOMPARE(launches.find(heldUp, 0), LaunchWindows::Answer::Inside);
+            QCOMPARE(launches.find(others + 1, 0), LaunchWindows::Answer::Inside);
+        };
+        for (uint32_t i = 1; i <= others; ++i)
+            if (i != heldUp) launches.sawCall(i, beginNs - (others + 1 - i) * betweenNs);
+        launches.sawCall(heldUp, beginNs + 20'000'000);
+        launches.sawCall(others + 1, beginNs + 20'000'001);
+        verify();
+        QVERIFY(launches.runs() <= 4);
+
+        // Its calls may be looked at before those of the others, too.
+        LaunchWindows first(windows, true);
+        first.sawCall(heldUp, beginNs + 20'000'000);
+        for (uint32_t i = others; i >= 1; --i)
+            if (i != heldUp) first.sawCall(i, beginNs - (others + 1 - i) * betweenNs);
+        for (uint32_t i = 1; i <= others; ++i)
+            QCOMPARE(first.find(i, 0),
+                     i == heldUp ? LaunchWindows::Answer::Inside : LaunchWindows::Answer::Outside);
+        QVERIFY(first.runs() <= 3);
+    }
+
+    void takesNoMoreMemoryWithTheCalls() {
+        Windows windows(byCalls(), 0);
+        LaunchWindows launches(windows, true);
+        uint32_t number = 0;
+        for (int round = 0; round < 1'000; ++round) {
+            const int64_t nowNs = round % 2 ? windows.close().ns : windows.open().ns;
+            windows.refresh(writer_);
+            // Every other one lies on the other side of the edge: the worst that can be.
+            for (uint32_t i = 0; i < 100; ++i) launches.sawCall(++number, nowNs - (i % 2));
+            QVERIFY(launches.runs() <= LaunchWindows::mostRuns);
+        }
+        QCOMPARE(launches.runs(), size_t{LaunchWindows::mostRuns});
+        QCOMPARE(launches.find(number, 0), LaunchWindows::Answer::Inside);
     }
 
     void guessesWhatNobodyRecorded() {
@@ -208,7 +254,6 @@ class tst_Windows : public QObject {
         const int64_t beforeNs = realtimeNs() - 1'000'000'000;
         const auto opened = windows.open();
         windows.refresh(writer_);
-        launches.refresh();
         QCOMPARE(launches.find(5, 0), LaunchWindows::Answer::NotYetKnown);
         QCOMPARE(launches.find(5, beforeNs), LaunchWindows::Answer::Outside);
         launches.sawCall(4, beforeNs);
