@@ -60,6 +60,58 @@ CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartT
     return to;
 }
 
+/// What the samplers of a part read beside its counters, as the whole counts times, processes and
+/// GPUs. Of a cut what lies in it.
+class Readings {
+  public:
+    Readings(const Trace& part, const PartPlacement& placement, const CutRows* cut)
+        : part_(part), placement_(placement), cut_(cut) {}
+
+    void addTo(Interconnect& whole) const {
+        for (const SampledRange& each : part_.interconnect.sampledRanges)
+            if (auto there = placed(each)) whole.sampledRanges.push_back(std::move(*there));
+        for (const GpuProcessUse& each : part_.interconnect.gpuProcesses)
+            if (auto there = placed(each)) whole.gpuProcesses.push_back(std::move(*there));
+        std::ranges::stable_sort(whole.sampledRanges, {},
+                                 [](const SampledRange& each) { return each.range.startNs; });
+        std::ranges::stable_sort(whole.gpuProcesses, {}, &GpuProcessUse::timeNs);
+    }
+
+  private:
+    std::optional<SampledRange> placed(SampledRange range) const {
+        const auto process = std::ranges::find(part_.processes, range.globalPid,
+                                               [](const Process& each) { return each.globalPid; });
+        if (process != part_.processes.end()) {
+            const auto index = static_cast<uint32_t>(process - part_.processes.begin());
+            if (cut_ && !cut_->isTaken(index)) return std::nullopt;
+            range.globalPid = placement_.globalPids[index];
+        } else if (cut_ || range.globalPid != 0) {
+            return std::nullopt;
+        }
+        range.range = placement_.clock.at(range.range);
+        for (TimeRange* const reading : {&range.startReading, &range.endReading})
+            if (!reading->isEmpty()) *reading = placement_.clock.at(*reading);
+        const TimeRange all = cut_ ? cut_->window() : range.range;
+        if (range.range.startNs < all.startNs || range.range.endNs > all.endNs) return std::nullopt;
+        return range;
+    }
+
+    std::optional<GpuProcessUse> placed(GpuProcessUse use) const {
+        const auto gpu = std::ranges::find(part_.gpus, use.gpu, &Gpu::id);
+        if (gpu == part_.gpus.end()) return std::nullopt;
+        const auto index = static_cast<uint32_t>(gpu - part_.gpus.begin());
+        use.gpu = placement_.gpuIds[index];
+        use.timeNs = placement_.clock.at(use.timeNs);
+        const bool isTaken =
+            !cut_ || (cut_->isGpuTaken(index) && cut_->window().contains(use.timeNs));
+        return isTaken ? std::optional(std::move(use)) : std::nullopt;
+    }
+
+    const Trace& part_;
+    const PartPlacement& placement_;
+    const CutRows* cut_;
+};
+
 void describeGpu(Gpu& to, const Gpu& from) {
     const int64_t id = to.id;
     if (to.name.empty() && to.uuid.empty()) to = from;
@@ -194,6 +246,7 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
         CounterSeries there = moved(series, rows, times, memory());
         if (!there.isEmpty() || series.isEmpty()) counter(std::move(there));
     }
+    Readings(part, placement, cut ? &*cut : nullptr).addTo(trace_->interconnect);
     return true;
 }
 

@@ -28,15 +28,18 @@ namespace lanescope {
 Result<void> TraceFileWriter::write() {
     if (auto begun = database_.execute("BEGIN"); !begun) return begun;
     using Step = void (TraceFileWriter::*)();
-    for (const Step step :
-         {&TraceFileWriter::strings,      &TraceFileWriter::session, &TraceFileWriter::gpus,
-          &TraceFileWriter::processes,    &TraceFileWriter::facts,   &TraceFileWriter::health,
-          &TraceFileWriter::kernels,      &TraceFileWriter::memcpys, &TraceFileWriter::memsets,
-          &TraceFileWriter::graphs,       &TraceFileWriter::memory,  &TraceFileWriter::otherKinds,
-          &TraceFileWriter::recordedTime, &TraceFileWriter::links,   &TraceFileWriter::stacks,
-          &TraceFileWriter::threadStates, &TraceFileWriter::samples, &TraceFileWriter::apiCalls,
-          &TraceFileWriter::syncs,        &TraceFileWriter::ranges,  &TraceFileWriter::ncclCalls,
-          &TraceFileWriter::counters})
+    for (const Step step : {&TraceFileWriter::strings,      &TraceFileWriter::session,
+                            &TraceFileWriter::gpus,         &TraceFileWriter::processes,
+                            &TraceFileWriter::facts,        &TraceFileWriter::health,
+                            &TraceFileWriter::kernels,      &TraceFileWriter::memcpys,
+                            &TraceFileWriter::memsets,      &TraceFileWriter::graphs,
+                            &TraceFileWriter::memory,       &TraceFileWriter::otherKinds,
+                            &TraceFileWriter::recordedTime, &TraceFileWriter::links,
+                            &TraceFileWriter::readings,     &TraceFileWriter::stacks,
+                            &TraceFileWriter::threadStates, &TraceFileWriter::samples,
+                            &TraceFileWriter::apiCalls,     &TraceFileWriter::syncs,
+                            &TraceFileWriter::ranges,       &TraceFileWriter::ncclCalls,
+                            &TraceFileWriter::counters})
         (this->*step)();
     if (error_) return fail(*error_);
     if (auto dropped = dropEmptyTables(database_); !dropped) return dropped;

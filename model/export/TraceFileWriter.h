@@ -45,6 +45,7 @@ class TraceFileWriter {
     void otherKinds();
     void recordedTime();
     void links();
+    void readings();
     void stacks();
     void threadStates();
     void samples();

@@ -215,7 +215,7 @@ void TraceFileWriter::ncclCalls() {
     }
 }
 
-/// As they are shown: each value holds until the next. What is computed from other events is
+/// Not as they were read, but so that they are shown alike. What is computed from other events is
 /// computed again.
 void TraceFileWriter::counters() {
     constexpr const auto& t = tables::counters;
@@ -226,20 +226,21 @@ void TraceFileWriter::counters() {
     for (const CounterSeries& series : trace_.counters) {
         if (series.source.empty()) continue;
         ++id;
-        std::optional<int64_t> gpu, process;
+        std::optional<int64_t> gpu, process, interval;
         if (series.gpu != noIndex) gpu = trace_.gpus[series.gpu].id;
         if (series.process != noIndex) process = globalPid(series.process);
+        if (series.intervalNs > 0) interval = series.intervalNs;
+        const CounterSamples read = samplesOf(series);
         rows.insert(t.counterId = id, t.source = series.source, t.name = series.key,
-                    t.title = series.name, t.unit = unitText(series.unit),
-                    t.meaning = CounterMeaning::Gauge, t.gpuId = gpu, t.globalPid = process,
-                    t.link = known(series.link), t.core = known(series.core),
-                    t.device = known(std::string_view(series.device)));
-        for (uint32_t sample = 0; sample < series.size(); ++sample) {
+                    t.title = series.name, t.unit = unitText(series.unit), t.meaning = read.meaning,
+                    t.gpuId = gpu, t.globalPid = process, t.link = known(series.link),
+                    t.core = known(series.core), t.device = known(std::string_view(series.device)),
+                    t.intervalNs = interval);
+        for (size_t sample = 0; sample < read.timesNs.size(); ++sample) {
             std::optional<double> value;
-            if (!std::isnan(series.value(sample))) value = series.value(sample);
-            samples.insert(s.counterId = id, s.timestamp = series.timeNs(sample), s.value = value);
+            if (!std::isnan(read.values[sample])) value = static_cast<double>(read.values[sample]);
+            samples.insert(s.counterId = id, s.timestamp = read.timesNs[sample], s.value = value);
         }
-        samples.insert(s.counterId = id, s.timestamp = series.endNs(), s.value = nullptr);
     }
 }
 

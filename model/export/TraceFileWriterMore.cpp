@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only SQLite files hold: memory, graphs as a whole, Python stacks, links, and when
-// processes recorded.
+// What only SQLite files hold: memory, graphs as a whole, Python stacks, links and what was read
+// beside counters, and when processes recorded.
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "model/export/TraceFileWriter.h"
+#include "model/format/tables/Counters.h"
 #include "model/format/tables/Graphs.h"
 #include "model/format/tables/Links.h"
 #include "model/format/tables/MemoryEvents.h"
@@ -137,6 +138,38 @@ void TraceFileWriter::links() {
                      p.memory = hostMemory(each.memory), p.bytesPerSecond = each.bytesPerSecond,
                      p.links = each.links, p.generation = each.generation, p.width = each.width,
                      p.origin = each.origin == PeakOrigin::Measured ? "measured" : "nvml");
+}
+
+void TraceFileWriter::readings() {
+    constexpr const auto& m = tables::samplingMoments;
+    constexpr const auto& u = tables::gpuProcesses;
+    auto moments = into(m);
+    auto uses = into(u);
+    for (const SampledRange& each : trace_.interconnect.sampledRanges) {
+        const auto insert = [&](int64_t timeNs, bool isEnd, TimeRange reading) {
+            std::optional<int64_t> process, readStart, readEnd;
+            if (each.globalPid != 0) process = each.globalPid;
+            if (!reading.isEmpty()) {
+                readStart = reading.startNs;
+                readEnd = reading.endNs;
+            }
+            moments.insert(m.timestamp = timeNs, m.range = each.name,
+                           m.occurrence = each.occurrence, m.isEnd = isEnd, m.globalPid = process,
+                           m.readStart = readStart, m.readEnd = readEnd);
+        };
+        insert(each.range.startNs, false, each.startReading);
+        insert(each.range.endNs, true, each.endReading);
+    }
+    for (const GpuProcessUse& each : trace_.interconnect.gpuProcesses) {
+        std::optional<std::string_view> name;
+        std::optional<int64_t> bytes;
+        std::optional<double> percent;
+        if (!each.name.empty()) name = each.name;
+        if (each.bytes >= 0) bytes = each.bytes;
+        if (each.smPercent >= 0) percent = each.smPercent;
+        uses.insert(u.timestamp = each.timeNs, u.gpuId = each.gpu, u.pid = each.pid, u.name = name,
+                    u.bytes = bytes, u.smPercent = percent);
+    }
 }
 
 void TraceFileWriter::stacks() {

@@ -169,4 +169,28 @@ CounterValues counterValues(CounterSamples samples) {
     return result;
 }
 
+CounterSamples samplesOf(const CounterSeries& series) {
+    CounterSamples samples;
+    samples.meaning = series.isMeanOfInterval ? CounterMeaning::Average : CounterMeaning::Gauge;
+    samples.unit = series.unit;
+    samples.intervalNs = series.intervalNs;
+    const auto add = [&samples](int64_t timeNs, double value) {
+        samples.timesNs.push_back(timeNs);
+        samples.values.push_back(value);
+    };
+    if (series.isEmpty()) return samples;
+    if (series.isMeanOfInterval) {
+        add(series.timeNs(0), unknown);
+        for (uint32_t sample = 0; sample < series.size(); ++sample)
+            add(series.rangeOf(sample).endNs, series.value(sample));
+        return samples;
+    }
+    for (uint32_t sample = 0; sample < series.size(); ++sample)
+        add(series.timeNs(sample), series.value(sample));
+    const bool endsUnknown = std::isnan(samples.values.back());
+    if (!endsUnknown && counterValues(samples).endNs != series.endNs())
+        add(series.endNs(), unknown);
+    return samples;
+}
+
 }  // namespace lanescope

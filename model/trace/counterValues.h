@@ -43,4 +43,9 @@ struct CounterValues {
 /// where the samples lie.
 CounterValues counterValues(CounterSamples samples);
 
+/// Samples of which `counterValues` makes the values of the series again, for files: means over
+/// their intervals, or gauges. Of a gauge that does not end when it would have been read again, one
+/// more sample, which is not known, says when. O(n).
+CounterSamples samplesOf(const CounterSeries& series);
+
 }  // namespace lanescope

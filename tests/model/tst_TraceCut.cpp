@@ -63,7 +63,8 @@ TimeRange spanOf(const Trace& trace, int rank, StepRange steps) {
     return span;
 }
 
-/// A rank that marks steps of 10 ms, has a kernel in each, allocates and frees, and a range around.
+/// A rank that marks steps of 10 ms, at which counters were read, has a kernel in each, allocates
+/// and frees, and a range around.
 TracePtr rankOfSteps(int rank, int steps) {
     SimulatedTrace sim;
     sim.processes()[0].rank = rank;
@@ -77,6 +78,14 @@ TracePtr rankOfSteps(int rank, int steps) {
         const int64_t atNs = 10 * ms * step;
         sim.addNvtx(thread, "step " + std::to_string(step), atNs, atNs + 9 * ms);
         sim.launch(thread, stream, "gemm", atNs + 10 * us, atNs + 20 * us, atNs + 8 * ms);
+        Interconnect& links = sim.description().interconnect;
+        links.sampledRanges.push_back({"step " + std::to_string(step),
+                                       step,
+                                       sim.processes()[0].globalPid,
+                                       {atNs, atNs + 9 * ms},
+                                       {atNs, atNs + us},
+                                       {atNs + 9 * ms, atNs + 9 * ms + us}});
+        links.gpuProcesses.push_back({atNs + us, 0, 4711, "other", 1 << 30, 12.5});
     }
     return sim.finish("rank" + std::to_string(rank) + ".sqlite");
 }
@@ -92,6 +101,7 @@ class tst_TraceCut : public QObject {
     void aWholeCutIsTheMergedTrace();
     void whatEnclosesIsCutDownAndWhatWasThereStays();
     void otherRanksOfOneFileAreGone();
+    void whatWasReadAtStepsIsKept();
     void whatIsNotThereIsSaid();
     void ranksAreReadAndSaid();
     void aRankThatNoSummaryTellsOfIsFound();
@@ -190,6 +200,51 @@ void tst_TraceCut::otherRanksOfOneFileAreGone() {
     QCOMPARE(cut->gpus.size(), size_t{1});
     QCOMPARE(cut->gpus[0].id, whole->gpus[2].id);
     for (const Thread& thread : cut->threads) QCOMPARE(thread.process, 0u);
+}
+
+void tst_TraceCut::whatWasReadAtStepsIsKept() {
+    const std::vector<TracePtr> parts{rankOfSteps(0, 10), rankOfSteps(1, 10)};
+    const TracePtr whole = cutOf(parts, {});
+    const auto stepsOf = [](const Trace& trace, uint32_t process) {
+        std::vector<std::string> names;
+        for (const SampledRange& each : trace.interconnect.sampledRanges)
+            if (each.globalPid == trace.processes[process].globalPid) names.push_back(each.name);
+        return names;
+    };
+    QCOMPARE(whole->interconnect.sampledRanges.size(), size_t{20});
+    for (uint32_t process = 0; process < 2; ++process) {
+        const std::vector<std::string> names = stepsOf(*whole, process);
+        QCOMPARE(names.size(), size_t{10});
+        QCOMPARE(names[7], std::string("step 7"));
+    }
+    QCOMPARE(whole->interconnect.gpuProcesses.size(), size_t{20});
+    for (uint32_t row = 0; row < whole->nvtx.size(); ++row) {
+        const std::string name(whole->strings.at(whole->nvtx.text[row]));
+        const int64_t pid =
+            whole->processes[whole->threads[whole->nvtx.thread[row]].process].globalPid;
+        for (const SampledRange& each : whole->interconnect.sampledRanges) {
+            if (each.name != name || each.globalPid != pid) continue;
+            QCOMPARE(each.range.startNs, whole->nvtx.startNs[row]);
+            QCOMPARE(each.startReading.startNs, each.range.startNs);
+            QCOMPARE(each.endReading.endNs, each.range.endNs + us);
+        }
+    }
+
+    const TracePtr cut = cutOf(parts, {{1}, StepRange{3, 4}});
+    std::vector<std::string> names = stepsOf(*cut, 0);
+    QCOMPARE(names.size(), cut->interconnect.sampledRanges.size());
+    if (names.back() == "step 5") names.pop_back();  // which ends them
+    QCOMPARE(names, (std::vector<std::string>{"step 3", "step 4"}));
+    for (const GpuProcessUse& use : cut->interconnect.gpuProcesses)
+        QVERIFY(cut->range.contains(use.timeNs));
+
+    for (const TracePtr& trace : {whole, cut}) {
+        const fs::path file = folder_ / (trace == whole ? "read.sqlite" : "read-cut.sqlite");
+        QVERIFY(writeTraceFile(*trace, file));
+        const TracePtr again = *loadTrace(file);
+        QVERIFY(again->interconnect.sampledRanges == trace->interconnect.sampledRanges);
+        QVERIFY(again->interconnect.gpuProcesses == trace->interconnect.gpuProcesses);
+    }
 }
 
 void tst_TraceCut::whatIsNotThereIsSaid() {

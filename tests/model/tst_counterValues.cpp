@@ -2,6 +2,7 @@
 #include <QtTest>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "model/bandwidth/counterIntegral.h"
 #include "model/trace/counterValues.h"
@@ -178,6 +179,54 @@ class TestCounterValues : public QObject {
         QVERIFY(!beyond.isComplete());
         QVERIFY(!integralOf(series, {9 * second, 10 * second}).hasValue());
         QVERIFY(!integralOf(CounterSeries(), {0, second}).hasValue());
+    }
+
+    void whatIsKeptOfASeriesMakesItAgain() {
+        std::mt19937 random(5);
+        for (int round = 0; round < 400; ++round) {
+            CounterSamples samples;
+            samples.meaning = static_cast<CounterMeaning>(round % 4);
+            samples.unit = random() % 2 ? CounterUnit::Bytes : CounterUnit::Joules;
+            samples.intervalNs = random() % 2 ? second / 10 : 0;
+            long double value = 0;
+            int64_t timeNs = 0;
+            for (auto count = random() % 20 + 1; count-- > 0;) {
+                timeNs += 1 + random() % second;
+                value += random() % 1'000;
+                samples.timesNs.push_back(timeNs);
+                samples.values.push_back(random() % 8 ? value : nothing);
+            }
+            CounterSeries series;
+            series.isMeanOfInterval = samples.meaning != CounterMeaning::Gauge;
+            series.intervalNs = samples.intervalNs;
+            const CounterValues shown = counterValues(std::move(samples));
+            series.unit = shown.unit;
+            series.set(shown.timesNs, shown.values, shown.endNs);
+
+            const CounterSamples kept = samplesOf(series);
+            QCOMPARE(kept.meaning != CounterMeaning::Gauge, series.isMeanOfInterval);
+            const CounterValues again = counterValues(kept);
+            CounterSeries read;
+            read.set(again.timesNs, again.values, again.endNs);
+            QCOMPARE(again.unit, series.unit);
+            QCOMPARE(read.size(), series.size());
+            if (!series.isEmpty()) QCOMPARE(read.endNs(), series.endNs());
+            for (uint32_t sample = 0; sample < series.size(); ++sample) {
+                QCOMPARE(read.timeNs(sample), series.timeNs(sample));
+                QCOMPARE(read.value(sample), series.value(sample));
+            }
+        }
+    }
+
+    void aGaugeThatEndsAtItsOwnTimeKeepsThat() {
+        CounterSeries series;
+        series.unit = CounterUnit::Bytes;
+        series.set({0, second}, {1, 2}, 10 * second);
+        const CounterSamples kept = samplesOf(series);
+        QCOMPARE(kept.timesNs, (LargeVector<int64_t>{0, second, 10 * second}));
+        QVERIFY(std::isnan(kept.values.back()));
+        QCOMPARE(counterValues(kept).endNs, 10 * second);
+        QVERIFY(samplesOf(CounterSeries()).timesNs.empty());
     }
 
     /// What went between two readings says nothing of a part of that time; a gauge does.

@@ -26,6 +26,7 @@ class tst_writeTraceFile : public QObject {
 
   private slots:
     void aForeignTraceIsTheSameAsOurs();
+    void countersStayAsTheyAreShown();
     void aFileIsNeverOverwritten();
     void whatComesUpMeanwhileCostsNoTrace();
     void whatIsSqliteAlreadyIsKnown();
@@ -92,6 +93,32 @@ void tst_writeTraceFile::aForeignTraceIsTheSameAsOurs() {
     QCOMPARE(names->integer(0), static_cast<int64_t>(foreign->threads.size()));
     for (size_t thread = 0; thread < foreign->threads.size(); ++thread)
         QCOMPARE(ours.threads[thread].name, foreign->threads[thread].name);
+}
+
+/// Of which sums are made, as of the bytes over NVLink.
+void tst_writeTraceFile::countersStayAsTheyAreShown() {
+    TracePtr before;
+    QVERIFY(before = *loadTrace(fs::path(LANESCOPE_SAMPLES) / "resnet152-nvlink.sqlite.gz"));
+    for (const char* name : {"once.sqlite", "twice.sqlite"}) {
+        const fs::path path = folder_ / name;
+        QVERIFY(writeTraceFile(*before, path));
+        const Result<TracePtr> after = loadTrace(path);
+        QVERIFY(after && (*after)->counters.size() == before->counters.size());
+        for (size_t at = 0; at < before->counters.size(); ++at) {
+            const CounterSeries &was = before->counters[at], &is = (*after)->counters[at];
+            QCOMPARE(is.name, was.name);
+            QCOMPARE(is.unit, was.unit);
+            QCOMPARE(is.isMeanOfInterval, was.isMeanOfInterval);
+            QCOMPARE(is.intervalNs, was.intervalNs);
+            QCOMPARE(is.size(), was.size());
+            QCOMPARE(is.endNs(), was.endNs());
+            for (uint32_t sample = 0; sample < was.size(); ++sample) {
+                QCOMPARE(is.timeNs(sample), was.timeNs(sample));
+                QCOMPARE(is.value(sample), was.value(sample));
+            }
+        }
+        before = *after;
+    }
 }
 
 void tst_writeTraceFile::aFileIsNeverOverwritten() {
