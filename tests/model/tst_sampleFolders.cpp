@@ -3,11 +3,16 @@
 
 #include <QDir>
 #include <QtTest>
+#include <cstring>
+#include <span>
 #include <string>
 
+#include "model/format/PageSeal.h"
 #include "tests/support/runTest.h"
 
-/// The traces that are shipped tell nobody's folders.
+using namespace lanescope;
+
+/// The traces that are shipped tell nobody's folders, and a bit of them that changes can be told.
 class tst_sampleFolders : public QObject {
     Q_OBJECT
 
@@ -21,13 +26,14 @@ class tst_sampleFolders : public QObject {
         return bytes;
     }
 
-  private slots:
-    void holdNoFolderOfTheRecordingMachine_data() {
+    static void eachSample() {
         QTest::addColumn<QString>("path");
         const QDir folder(LANESCOPE_SAMPLES);
         for (const QString& name : folder.entryList({"*.gz"}, QDir::Files))
             QTest::newRow(name.toUtf8().constData()) << folder.filePath(name);
     }
+  private slots:
+    void holdNoFolderOfTheRecordingMachine_data() { eachSample(); }
     void holdNoFolderOfTheRecordingMachine() {
         QFETCH(QString, path);
         std::string bytes = unpacked(path);
@@ -42,6 +48,24 @@ class tst_sampleFolders : public QObject {
             QVERIFY2(at == std::string::npos,
                      at == std::string::npos ? "" : bytes.substr(at, 80).c_str());
         }
+    }
+
+    void haveTheirChecksums_data() { eachSample(); }
+    void haveTheirChecksums() {
+        QFETCH(QString, path);
+        const std::string bytes = unpacked(path);
+        const PageSeal seal =
+            readSeal(bytes.size(), [&bytes](std::span<std::byte> to, uint64_t at) {
+                if (at > bytes.size() || to.size() > bytes.size() - at) return false;
+                std::memcpy(to.data(), bytes.data() + at, to.size());
+                return true;
+            });
+        QVERIFY(seal.state == SealState::Whole);
+        const auto all = std::as_bytes(std::span(bytes));
+        const size_t pages = seal.checksums.size();
+        QVERIFY(pages > 1000);
+        for (size_t page = 0; page < pages; ++page)
+            QVERIFY(seal.isAsSealed(page, all.subspan(page * seal.pageBytes, seal.pageBytes)));
     }
 };
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts checksums on traces that were changed since they were recorded, as the samples are, of which
+// places and names are taken out. What they hold now is what the checksums say.
+// seal-trace FILE...
+
+#include <cstdio>
+
+#include "model/format/PageSeal.h"
+#include "model/format/tables/Schema.h"
+#include "tests/support/openForWriting.h"
+
+using namespace lanescope;
+
+namespace {
+
+Result<void> seal(const std::filesystem::path& path) {
+    {
+        Result<Database> database = openForWriting(path);
+        if (!database) return fail(database.error());
+        if (const Result<void> announced = announceSeal(*database); !announced) return announced;
+    }
+    return sealPages(path);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    for (int at = 1; at < argc; ++at) {
+        const Result<void> sealed = seal(argv[at]);
+        if (sealed) continue;
+        std::fprintf(stderr, "seal-trace: %s\n", sealed.error().sentence.c_str());
+        return 1;
+    }
+    return 0;
+}
