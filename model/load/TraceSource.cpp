@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "model/format/checkSqliteHeader.h"
-#include "model/load/unpackGzip.h"
 
 namespace lanescope {
 
@@ -58,7 +57,7 @@ Result<size_t> TraceSource::read(std::span<char> bytes) {
     return count + *more;
 }
 
-Result<TemporaryFile> TraceSource::unpacked() const {
+Result<UnpackedFile> TraceSource::unpacked() const {
     return unpackGzip(path_, UnpackLimits{}, *unpacking_);
 }
 
@@ -67,9 +66,10 @@ Result<const Database*> TraceSource::database() {
     const auto opened = [this]() -> Result<Database> {
         if (descriptor_ >= 0) return Database::openReadOnly(descriptor_, path_);
         if (!isCompressed()) return Database::openReadOnly(path_);
-        const Result<TemporaryFile> whole = unpacked();
+        const Result<UnpackedFile> whole = unpacked();
         if (!whole) return fail(whole.error());
-        return Database::openReadOnly(whole->descriptor(), path_);
+        hasBytesBehind_ = whole->hasBytesBehind;
+        return Database::openReadOnly(whole->file.descriptor(), path_);
     };
     Result<Database> database = opened();
     if (!database) return fail(database.error());

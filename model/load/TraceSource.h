@@ -10,8 +10,8 @@
 #include "model/build/LoadProgress.h"
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
-#include "model/format/TemporaryFile.h"
 #include "model/load/UnpackedStream.h"
+#include "model/load/unpackGzip.h"
 
 namespace lanescope {
 
@@ -41,11 +41,13 @@ class TraceSource {
     double fractionRead() const { return stream_.fractionRead(); }
 
     /// All of a compressed file, unpacked into one without a name. Errors: those of `unpackGzip`.
-    Result<TemporaryFile> unpacked() const;
+    Result<UnpackedFile> unpacked() const;
     /// The tables, opened when first asked for: a compressed file is unpacked as a whole then, into
     /// a file without a name. Errors: no SQLite file, damaged, still being written, no space,
     /// cancelled. The answer lives as long as the source.
     Result<const Database*> database();
+    /// `UnpackedStream::hasBytesBehind`, of whichever way the file was unpacked.
+    bool hasBytesBehind() const { return hasBytesBehind_ || stream_.hasBytesBehind(); }
     /// Whether `database` had to unpack the file.
     bool wasUnpacked() const { return isCompressed() && database_.has_value(); }
     /// How many threads may read it; what is read must be the same for any number.
@@ -65,6 +67,7 @@ class TraceSource {
     std::string start_;
     size_t startRead_ = 0;  ///< How much of the start `read` gave out.
     std::optional<Database> database_;
+    bool hasBytesBehind_ = false;  ///< Of what `database` unpacked.
 };
 
 }  // namespace lanescope

@@ -49,6 +49,7 @@ struct UnpackedStream::Packed {
     bool isReady = false;   ///< `stream` is to be ended.
     bool isInside = false;  ///< Of what was packed as one, and not behind its end.
     bool isEnd = false;
+    bool hasBytesBehind = false;
     uint64_t bytesRead = 0;
     std::vector<unsigned char> input;
 
@@ -73,10 +74,21 @@ struct UnpackedStream::Packed {
         return count;
     }
 
-    /// Goes on to what was packed next; rubbish behind the last is passed over, as gzip does.
+    /// Goes on to what was packed next; what is behind the last is passed over, as gzip does.
     void beginNext() {
         isEnd = !isGzip(stream.next_in, stream.avail_in) || inflateReset(&stream) != Z_OK;
         isInside = !isEnd;
+        if (isEnd) lookBehind();
+    }
+
+    /// Zeros behind the end are what a tape or a disk pads files with.
+    void lookBehind() {
+        do {
+            const auto* const end = stream.next_in + stream.avail_in;
+            hasBytesBehind = std::any_of(static_cast<const unsigned char*>(stream.next_in), end,
+                                         [](unsigned char byte) { return byte != 0; });
+            stream.avail_in = 0;
+        } while (!hasBytesBehind && refill() > 0);
     }
 };
 
@@ -163,6 +175,10 @@ Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
         return fail("The compressed file {} is damaged. Copy it again.", path_.string());
     }
     return taken();
+}
+
+bool UnpackedStream::hasBytesBehind() const {
+    return packed_->hasBytesBehind;
 }
 
 double UnpackedStream::fractionRead() const {

@@ -27,6 +27,9 @@ class UnpackedStream {
     Result<size_t> read(std::span<char> bytes);
     /// How much of the file was read, in [0, 1].
     double fractionRead() const;
+    /// Whether bytes that are neither packed nor zeros were met behind what was packed. Known once
+    /// all is read.
+    bool hasBytesBehind() const;
     bool isCompressed() const { return isCompressed_; }
     uint64_t fileBytes() const { return fileBytes_; }
 

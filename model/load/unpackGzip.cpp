@@ -28,7 +28,8 @@ class Unpacker {
           progress_(progress),
           out_(out) {}
 
-    Result<void> run() {
+    /// Whether there are bytes behind what was packed.
+    Result<bool> run() {
         std::vector<char> chunk(chunkBytes);
         bool isFirst = true;
         for (;;) {
@@ -38,11 +39,11 @@ class Unpacker {
             const auto bytes =
                 std::span(reinterpret_cast<const unsigned char*>(chunk.data()), *count);
             if (isFirst) {
-                if (const auto checked = checkStart(bytes); !checked) return checked;
+                if (const auto checked = checkStart(bytes); !checked) return fail(checked.error());
                 isFirst = false;
             }
-            if (bytes.empty()) return {};
-            if (const auto taken = take(bytes); !taken) return taken;
+            if (bytes.empty()) return stream_.hasBytesBehind();
+            if (const auto taken = take(bytes); !taken) return fail(taken.error());
         }
     }
 
@@ -104,15 +105,16 @@ class Unpacker {
 
 }  // namespace
 
-Result<TemporaryFile> unpackGzip(const std::filesystem::path& path, const UnpackLimits& limits,
-                                 const LoadProgress& progress) {
+Result<UnpackedFile> unpackGzip(const std::filesystem::path& path, const UnpackLimits& limits,
+                                const LoadProgress& progress) {
     Result<UnpackedStream> stream = UnpackedStream::open(path);
     if (!stream) return fail(stream.error());
     Result<TemporaryFile> out = TemporaryFile::create(limits.folder);
     if (!out) return fail("{} cannot be unpacked. {}", path.string(), out.error().sentence);
-    if (const auto done = Unpacker(std::move(*stream), path, limits, progress, *out).run(); !done)
-        return fail(done.error());
-    return out;
+    const Result<bool> hasBytesBehind =
+        Unpacker(std::move(*stream), path, limits, progress, *out).run();
+    if (!hasBytesBehind) return fail(hasBytesBehind.error());
+    return UnpackedFile{std::move(*out), *hasBytesBehind};
 }
 
 }  // namespace lanescope

@@ -19,11 +19,16 @@ struct UnpackLimits {
     std::filesystem::path folder;
 };
 
+struct UnpackedFile {
+    TemporaryFile file;
+    bool hasBytesBehind = false;  ///< `UnpackedStream::hasBytesBehind`.
+};
+
 /// Unpacks an SQLite file that was compressed with gzip into a temporary file that has no name,
 /// since SQLite reads anywhere in its file. Stops at the first bytes if it is none. `progress`
 /// hears fractions in [0, 1]. Errors: damaged, cut short, no trace, too large, no space, cancelled;
 /// each one sentence about `path`. Linear in the size; blocks.
-Result<TemporaryFile> unpackGzip(const std::filesystem::path& path, const UnpackLimits& limits,
-                                 const LoadProgress& progress);
+Result<UnpackedFile> unpackGzip(const std::filesystem::path& path, const UnpackLimits& limits,
+                                const LoadProgress& progress);
 
 }  // namespace lanescope

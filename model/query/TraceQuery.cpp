@@ -32,9 +32,10 @@ Result<TraceQuery> TraceQuery::open(const std::filesystem::path& path,
     if (!source) return fail(source.error());
     if (const Result<void> has = refuseWithoutTables(*source); !has) return fail(has.error());
     if (source->isCompressed()) {
-        const Result<TemporaryFile> unpacked = source->unpacked();
+        const Result<UnpackedFile> unpacked = source->unpacked();
         if (!unpacked) return fail(unpacked.error());
-        return openDatabase(descriptorName(unpacked->descriptor()).c_str(), descriptorVfs(), path);
+        return openDatabase(descriptorName(unpacked->file.descriptor()).c_str(), descriptorVfs(),
+                            path);
     }
     if (const auto header = checkSqliteHeader(path); !header) return fail(header.error());
     std::error_code error;

@@ -108,7 +108,7 @@ bool compress(const std::filesystem::path& from, const std::filesystem::path& to
 Result<Database> openUnpacked(const std::filesystem::path& path) {
     const auto unpacked = unpackGzip(path, {}, {});
     if (!unpacked) return fail(unpacked.error());
-    return Database::openReadOnly(unpacked->descriptor(), path);
+    return Database::openReadOnly(unpacked->file.descriptor(), path);
 }
 
 }  // namespace

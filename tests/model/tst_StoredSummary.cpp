@@ -202,9 +202,9 @@ class TestStoredSummary : public QObject {
         const auto packed = std::filesystem::path(LANESCOPE_SOURCE_DIR) / "tests" / "golden" /
                             "stored-summaries" / (name.toStdString() + ".sqlite.gz");
         {
-            const Result<TemporaryFile> unpacked = unpackGzip(packed, {}, {});
+            const Result<UnpackedFile> unpacked = unpackGzip(packed, {}, {});
             QVERIFY2(unpacked.has_value(), unpacked ? "" : unpacked.error().sentence.c_str());
-            std::filesystem::copy_file(fmt::format("/proc/self/fd/{}", unpacked->descriptor()),
+            std::filesystem::copy_file(fmt::format("/proc/self/fd/{}", unpacked->file.descriptor()),
                                        path);
         }
         QVERIFY(!readRunSummary(path));

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <QtTest>
+#include <algorithm>
 #include <fstream>
 #include <random>
 
@@ -58,6 +59,8 @@ class tst_unpackGzip : public QObject {
     void opensACompressedTraceLikeThePlainOne();
     void goesByTheContentAndNotTheName();
     void opensWhatWasCompressedInPieces();
+    void saysWhatIsBehindThePacked_data();
+    void saysWhatIsBehindThePacked();
     void opensATraceInWalMode();
     void saysWhatIsWrong_data();
     void saysWhatIsWrong();
@@ -137,6 +140,35 @@ void tst_unpackGzip::opensWhatWasCompressedInPieces() {
     const auto read = loadTrace(file());
     QVERIFY2(read, read ? "" : read.error().sentence.c_str());
     QVERIFY((*read)->kernels.startNs == trace_->kernels.startNs);
+}
+
+void tst_unpackGzip::saysWhatIsBehindThePacked_data() {
+    QTest::addColumn<QByteArray>("content");
+    QTest::addColumn<QByteArray>("behind");
+    QTest::addColumn<bool>("isSaid");
+    const QByteArray trace = QByteArray::fromStdString(plain_);
+    const QByteArray json = R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1}])";
+    for (const auto& [kind, content] : {std::pair("a trace", trace), std::pair("JSON", json)}) {
+        QTest::addRow("%s, nothing", kind) << content << QByteArray() << false;
+        QTest::addRow("%s, zeros", kind) << content << QByteArray(1'000'000, '\0') << false;
+        QTest::addRow("%s, a byte", kind) << content << QByteArray("x") << true;
+        QTest::addRow("%s, text behind zeros", kind)
+            << content << QByteArray(1'000'000, '\0') + "text" << true;
+        QTest::addRow("%s, half a mark", kind) << content << QByteArray("\x1f") << true;
+    }
+}
+
+void tst_unpackGzip::saysWhatIsBehindThePacked() {
+    QFETCH(QByteArray, content);
+    QFETCH(QByteArray, behind);
+    QFETCH(bool, isSaid);
+    write(gzipped(content.toStdString()) + behind.toStdString());
+    const auto read = loadTrace(file());
+    QVERIFY2(read, read ? "" : read.error().sentence.c_str());
+    const auto isOfIt = [](const HealthNote& note) {
+        return note.code == HealthCode::BytesBehindPacked;
+    };
+    QCOMPARE(std::ranges::count_if((*read)->health, isOfIt), isSaid ? 1 : 0);
 }
 
 void tst_unpackGzip::opensATraceInWalMode() {
@@ -263,15 +295,15 @@ void tst_unpackGzip::leavesNothingBehind() {
     QVERIFY(unpacked);
     QVERIFY(std::filesystem::is_empty(limits.folder));
     struct stat status {};
-    QCOMPARE(::fstat(unpacked->descriptor(), &status), 0);
+    QCOMPARE(::fstat(unpacked->file.descriptor(), &status), 0);
     QCOMPARE(status.st_mode & 0777, 0600u);
     QCOMPARE(status.st_nlink, 0u);
     QCOMPARE(static_cast<size_t>(status.st_size), plain_.size());
     // Two at a time, and each still there when the other is gone.
-    const auto first = Database::openReadOnly(unpacked->descriptor(), file());
+    const auto first = Database::openReadOnly(unpacked->file.descriptor(), file());
     QVERIFY(first);
     {
-        const auto second = Database::openReadOnly(unpacked->descriptor(), file());
+        const auto second = Database::openReadOnly(unpacked->file.descriptor(), file());
         QVERIFY(second);
         QCOMPARE(second->tables(), first->tables());
     }
