@@ -88,11 +88,11 @@ void addBench(CLI::App& app, int& exitStatus) {
                                           "Runs of each before these, which nobody records"),
                       "K", 0, mostRuns)
         ->capture_default_str();
-    command
-        ->add_option("-o,--output", arguments->folder,
-                     "The folder that the traces are kept in, and what the programs print; new or "
-                     "empty (default: lanescope-bench-<n>)")
-        ->type_name("DIR");
+    help::takesOutput(
+        command->add_option("-o,--output", arguments->folder,
+                            "The folder that the traces are kept in, and what the programs print; "
+                            "new or empty (default: lanescope-bench-<n>)"),
+        "DIR");
     addStepRange(*command, arguments->answer.request.selection);
     arguments->answer.addTo(*command);
     arguments->recording.addWhatIsRecorded(*command);

@@ -124,8 +124,9 @@ void addCompare(CLI::App& app, int& exitStatus) {
         ->capture_default_str();
     addSelectionOptions(*command, options);
     options->answer.addTo(*command);
-    command->add_option("-o,--output", options->output, "File to write instead of stdout")
-        ->type_name("FILE");
+    help::takesOutput(
+        command->add_option("-o,--output", options->output, "File to write instead of stdout"),
+        "FILE");
     command->footer(compareHelp());
     command->callback([options, &exitStatus] { exitStatus = runCompare(*options); });
 }

@@ -124,8 +124,9 @@ void addExplain(CLI::App& app, int& exitStatus) {
     help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
                      {"text", "json", "html"})
         ->capture_default_str();
-    command->add_option("-o,--output", options->output, "File to write instead of stdout")
-        ->type_name("FILE");
+    help::takesOutput(
+        command->add_option("-o,--output", options->output, "File to write instead of stdout"),
+        "FILE");
     command->footer(
         "Examples:\n"
         "  lanescope explain run.sqlite\n"

@@ -199,8 +199,9 @@ void addExport(CLI::App& app, int& exitStatus) {
                      "Only this time of it, of folded and flame: 10ms:25ms, as the timeline counts")
         ->type_name("START:END")
         ->check([](const std::string& text) { return checkText(parseRange(text)); });
-    command->add_option("-o,--output", options->output, "File to write instead of stdout")
-        ->type_name("FILE");
+    help::takesOutput(
+        command->add_option("-o,--output", options->output, "File to write instead of stdout"),
+        "FILE");
     command->footer(
         "A trace is SQLite with the tables of an Nsight Systems export, so it needs no "
         "export for SQL.\nTables as CSV or JSON: see 'lanescope stats --help'.\n\n"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/cli/Command.h"
+#include "app/help/takes.h"
 #include "model/system/process.h"
 
 namespace lanescope::cli {
@@ -85,11 +86,11 @@ void addFleet(CLI::App& app, int& exitStatus) {
                      "compared")
         ->required()
         ->expected(1, 2);
-    command
-        ->add_option("-o,--output", options->output,
-                     "The report as an SQLite file (default: fleet.sqlite)")
-        ->type_name("FILE");
-    command->add_option("--html", options->html, "Also the report as a page")->type_name("FILE");
+    help::takesOutput(command->add_option("-o,--output", options->output,
+                                          "The report as an SQLite file (default: fleet.sqlite)"),
+                      "FILE");
+    help::takesOutput(command->add_option("--html", options->html, "Also the report as a page"),
+                      "FILE");
     command->add_flag("--force", options->isForced, "Overwrite what exists");
     command
         ->add_option("--roles", options->roles,

@@ -130,13 +130,13 @@ void addImport(CLI::App& app, int& exitStatus) {
         app.add_subcommand("import", "Make traces of our own of files of other tools");
     command->add_option("FILE", options->files, "Traces of other tools, or folders that hold them")
         ->required();
-    CLI::Option* const into =
-        command
-            ->add_option("--into", options->folder,
-                         "Folder to write to instead of beside each file; made if it is not there")
-            ->type_name("FOLDER");
-    command->add_option("-o,--output", options->output, "Trace to write, of one file")
-        ->type_name("FILE")
+    CLI::Option* const into = help::takesOutput(
+        command->add_option("--into", options->folder,
+                            "Folder to write to instead of beside each file; made if it is not "
+                            "there"),
+        "FOLDER");
+    help::takesOutput(
+        command->add_option("-o,--output", options->output, "Trace to write, of one file"), "FILE")
         ->excludes(into);
     command->footer(
         "Each becomes a file of the same name that ends with .sqlite, whose path is printed. SQL, "

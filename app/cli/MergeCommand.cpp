@@ -55,8 +55,7 @@ void addMerge(CLI::App& app, int& exitStatus) {
         ->add_option("FILE", options->files,
                      "Traces of one job, of any format, or folders that hold them")
         ->required();
-    command->add_option("-o,--output", options->output, "File to write")
-        ->type_name("FILE")
+    help::takesOutput(command->add_option("-o,--output", options->output, "File to write"), "FILE")
         ->required();
     addMergeOptions(*command, options->merge);
     command->footer(

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/Output.h"
 
+#include "model/format/checkSqliteHeader.h"
+#include "model/values/displayWidth.h"
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
-
-#include "model/values/formatValue.h"
+#include <fstream>
 
 namespace lanescope::cli {
 
@@ -33,6 +36,20 @@ std::optional<size_t> askedColumns() {
     return columns;
 }
 
+/// Reports replace reports; a recording is not made a second time so easily.
+Result<void> checkIsNoTrace(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored)) return {};
+    std::array<unsigned char, sqliteHeaderBytes> start{};
+    std::ifstream(path, std::ios::binary)
+        .read(reinterpret_cast<char*>(start.data()), std::streamsize{sqliteHeaderBytes});
+    if (!isSqliteHeader(start)) return {};
+    return fail(
+        "Will not write over {}, which is a trace or another database; choose another "
+        "output file.",
+        path.string());
+}
+
 }  // namespace
 
 Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
@@ -40,6 +57,7 @@ Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
     if (!path) return Output(OutputFile::standardOutput(), true);
     if (const Result<void> other = checkIsNoInput(*path, inputs); !other)
         return fail(other.error());
+    if (const Result<void> report = checkIsNoTrace(*path); !report) return fail(report.error());
     // What a trace holds, command lines among it, may be nobody else's business: so it is the
     // owner's file.
     Result<OutputFile> file = OutputFile::open(*path);

@@ -20,7 +20,7 @@ namespace lanescope::cli {
 class Output {
   public:
     /// stdout if there is no `path`. Devices and pipes are written in place. Fails for a path that
-    /// cannot be written or is one of `inputs`.
+    /// cannot be written, is one of `inputs` or names a database, as traces are.
     static Result<Output> open(const std::optional<std::filesystem::path>& path,
                                const std::vector<std::filesystem::path>& inputs);
 

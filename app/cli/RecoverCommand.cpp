@@ -8,6 +8,7 @@
 #include "app/cli/Command.h"
 #include "app/cli/closeRecorded.h"
 #include "app/cli/runReport.h"
+#include "app/help/takes.h"
 #include "capture/record/recover.h"
 
 namespace lanescope::cli {
@@ -35,10 +36,9 @@ void addRecover(CLI::App& app, int& exitStatus) {
     CLI::App* command =
         app.add_subcommand("recover", "Make a trace of the logs that a recording left behind");
     command->add_option("DIR", words->folder, "The folder with the logs, .<trace>.run")->required();
-    command
-        ->add_option("-o,--output", words->output,
-                     "The trace (default: the name it would have had)")
-        ->type_name("FILE");
+    help::takesOutput(command->add_option("-o,--output", words->output,
+                                          "The trace (default: the name it would have had)"),
+                      "FILE");
     command->add_flag("--force", words->overwrite, "Overwrite the trace if it exists");
     command->footer(
         "Works on logs that were cut anywhere. The folder stays as it is.\n\n"

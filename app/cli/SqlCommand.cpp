@@ -110,8 +110,9 @@ void addSql(CLI::App& app, int& exitStatus) {
         command->add_option("--time", options->timeLimitS, "Seconds the query may take"), "SECONDS",
         0.001, 86'400)
         ->capture_default_str();
-    command->add_option("-o,--output", options->output, "File to write instead of stdout")
-        ->type_name("FILE");
+    help::takesOutput(
+        command->add_option("-o,--output", options->output, "File to write instead of stdout"),
+        "FILE");
     command->footer(
         "The trace is only read: no statement that writes, attaches or loads anything is run, nor "
         "are its views.\nThe manual tells what the tables hold: "

@@ -195,8 +195,9 @@ void addStats(CLI::App& app, int& exitStatus) {
                      "NVTX ranges that reports by range are about, '#' for any number "
                      "(\"epoch #\"); the steps if not given")
         ->type_name("NAME");
-    command->add_option("-o,--output", options->output, "File to write instead of stdout")
-        ->type_name("FILE");
+    help::takesOutput(
+        command->add_option("-o,--output", options->output, "File to write instead of stdout"),
+        "FILE");
     command->footer(reportList() +
                     "\nCSV and JSON give plain numbers: nanoseconds, bytes, GB/s (10^9 bytes a "
                     "second). JSON of\nseveral reports is one object, of one report its array; CSV "

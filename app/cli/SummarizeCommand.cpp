@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/SummarizeCommand.h"
 
+#include <climits>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "app/cli/Command.h"
 #include "app/cli/loadForCommand.h"
+#include "app/help/takes.h"
 #include "model/fleet/RankDetails.h"
 #include "model/format/Sqlite.h"
 #include "model/index/openTrace.h"
@@ -36,6 +38,9 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file,
     if (const Result<Database> database = Database::openReadOnly(file))
         details->clocks = fleet::readClocks(*database, **trace, *run);
     const std::filesystem::path path = folder / fleet::summaryName(file);
+    if (const size_t bytes = path.filename().string().size(); bytes > NAME_MAX)
+        return fail("Cannot write {}: its name is {} bytes too long. Give the trace a shorter one.",
+                    path.string(), bytes - NAME_MAX);
     // Before, so that what stands there stays; and after, as writing looks at more of the trace.
     if (const auto whole = checkIndex(**trace); !whole) return fail(whole.error());
     if (auto written = fleet::writeSummaryFile(path, **trace, *run, *details, false); !written)
@@ -77,10 +82,10 @@ void addSummarize(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand(
         "summarize", "Write what a comparison of many ranks needs of a trace into a small file");
     command->add_option("FILE", options->files, readableFormats())->required();
-    command
-        ->add_option("-o,--output", options->folder,
-                     "The folder for the summaries (default: beside each trace)")
-        ->type_name("FOLDER");
+    help::takesOutput(
+        command->add_option("-o,--output", options->folder,
+                            "The folder for the summaries (default: beside each trace)"),
+        "FOLDER");
     command->footer(
         "A summary is called as its trace with the ending .lanescope-summary, holds up to some "
         "megabytes and is read\nwithout the trace. 'lanescope record --summary FOLDER' writes it "

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/bandwidth/describeTopology.h"
+#include "model/values/displayWidth.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::cli {

@@ -8,6 +8,7 @@
 
 #include "model/summary/describeTrace.h"
 #include "model/trace/notesOf.h"
+#include "model/values/displayWidth.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::cli {

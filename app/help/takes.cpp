@@ -32,4 +32,13 @@ CLI::Option* takesNumber(CLI::Option* option, const std::string& name, double le
         ""));
 }
 
+CLI::Option* takesOutput(CLI::Option* option, const std::string& name) {
+    option->type_name(name);
+    return option->check(CLI::Validator(
+        [](const std::string& text) {
+            return std::string(text.empty() ? "The output name is empty" : "");
+        },
+        ""));
+}
+
 }  // namespace lanescope::help

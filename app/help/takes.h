@@ -13,4 +13,8 @@ CLI::Option* takesOneOf(CLI::Option* option, const std::vector<std::string>& wor
 /// The option takes a number from `least` to `most`, which help calls `name`. Returns the option.
 CLI::Option* takesNumber(CLI::Option* option, const std::string& name, double least, double most);
 
+/// The option takes the path of a file or folder to write to, which help calls `name`; an empty one
+/// is an error. Returns the option.
+CLI::Option* takesOutput(CLI::Option* option, const std::string& name);
+
 }  // namespace lanescope::help

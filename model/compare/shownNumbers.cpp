@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/compare/shownNumbers.h"
 
+#include "model/values/displayWidth.h"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -70,17 +72,6 @@ std::string ordinalText(int64_t number) {
 
 namespace {
 
-/// Cut after so many columns.
-std::string cutShort(std::string text, size_t longest) {
-    if (displayWidth(text) <= longest) return text;
-    size_t end = 0;
-    for (size_t width = 0; width < longest - 1 && end < text.size(); ++width) {
-        ++end;
-        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
-    }
-    return text.substr(0, end) + "\xe2\x80\xa6";
-}
-
 constexpr size_t longestName = 60;
 
 /// As the source has it, without parameters: they tell no two kernels apart.
@@ -104,17 +95,17 @@ std::string sourceName(std::string_view name) {
 std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
     // Words of our own, but for file names and functions of any length.
     if (constexpr size_t longestWords = 240; isOfIdleTime)
-        return name.size() <= longestWords ? printable(name) : cutShort(sourceName(name), 200);
+        return name.size() <= longestWords ? printable(name) : cutEnd(sourceName(name), 200);
     std::string text = sourceName(name);
     if (displayWidth(text) <= longestName) return text;
     // Cut short, templates of one library are all the same.
     if (std::string known = knownKernelName(name); !known.empty()) text = printable(known);
-    return cutShort(std::move(text), longestName);
+    return cutEnd(text, longestName);
 }
 
 std::string replacedName(std::string_view name, std::string_view by, bool isOfIdleTime) {
     std::string text = shortContributorName(name, isOfIdleTime);
-    return text == shortContributorName(by, isOfIdleTime) ? cutShort(sourceName(name), longestName)
+    return text == shortContributorName(by, isOfIdleTime) ? cutEnd(sourceName(name), longestName)
                                                           : text;
 }
 

@@ -78,6 +78,10 @@ Result<void> checkPlace(const std::filesystem::path& path) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored))
         return fail("Cannot write {}: it is a folder.", path.string());
+    const size_t length = path.filename().string().size();
+    if (length > NAME_MAX)
+        return fail("Cannot write {}: its name is {} bytes too long. Choose a shorter one.",
+                    path.string(), length - NAME_MAX);
     const std::filesystem::path folder = folderOf(path);
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(folder, error);

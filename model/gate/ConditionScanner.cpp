@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/gate/ConditionScanner.h"
 
+#include "model/values/displayWidth.h"
+
 #include <charconv>
 
 #include "model/values/formatValue.h"

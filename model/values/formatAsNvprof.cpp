@@ -7,6 +7,8 @@
 
 #include "model/values/formatAsNvprof.h"
 
+#include "model/values/displayWidth.h"
+
 namespace lanescope {
 
 namespace {

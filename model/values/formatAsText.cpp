@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/values/displayWidth.h"
 #include "model/values/formatTable.h"
 #include "model/values/indentedRows.h"
 

@@ -184,11 +184,4 @@ std::string withoutControls(std::string json) {
     return result;
 }
 
-size_t displayWidth(std::string_view text) {
-    size_t width = 0;
-    for (const char letter : text)
-        if ((static_cast<unsigned char>(letter) & 0xc0) != 0x80) ++width;
-    return width;
-}
-
 }  // namespace lanescope

@@ -28,12 +28,6 @@ std::string formatCount(int64_t count);
 /// of writing, become U+FFFD.
 std::string printable(std::string_view text);
 
-/// How many columns a line of text may have where nothing tells.
-constexpr size_t usualLineWidth = 100;
-
-/// How many characters of a terminal `text`, which is UTF-8, takes; every code point counts as one.
-size_t displayWidth(std::string_view text);
-
 /// Puts a comma between groups of three digits of the whole part: "1234.5" becomes "1,234.5".
 std::string withThousands(std::string digits);
 

@@ -41,8 +41,6 @@ class tst_FileSentences : public QObject {
         QTest::addColumn<QString>("sentence");
         QTest::newRow("file") << "there.sqlite"
                               << "there.sqlite exists: choose another name, or remove it.";
-        QTest::newRow("no name") << ""
-                                 << "There is no name to write to: name a file with --output.";
         QTest::newRow("folder") << "folder"
                                 << "Cannot write folder: it is a folder.";
         QTest::newRow("device") << "/dev/full"
@@ -85,8 +83,8 @@ class tst_FileSentences : public QObject {
         };
         for (const QStringList& command : commands) {
             const Outcome outcome = run(command);
-            QVERIFY(outcome.exitCode == (target.isEmpty() && command[0] == "export" ? 2 : 1));
-            if (outcome.exitCode == 1) QCOMPARE(outcome.errors, "lanescope: " + sentence + "\n");
+            QCOMPARE(outcome.exitCode, 1);
+            QCOMPARE(outcome.errors, "lanescope: " + sentence + "\n");
             QCOMPARE(entries(), before);
         }
         if (target == "late.sqlite") {
@@ -267,6 +265,86 @@ class tst_FileSentences : public QObject {
         const Outcome removed = run({"index", "--remove", name});
         QCOMPARE(removed.errors, QString("lanescope: The index was removed.\n"));
         QCOMPARE(removed.exitCode, 0);
+    }
+
+    void aNameOfNothingIsNone_data() {
+        QTest::addColumn<QStringList>("command");
+        const auto row = [](const QString& words) {
+            QTest::newRow(qPrintable(words)) << words.split(' ');
+        };
+        for (const char* words :
+             {"stats run.sqlite -o", "explain run.sqlite -o", "compare run.sqlite run.sqlite -o",
+              "export run.sqlite -o", "export -f sqlite run.sqlite -o", "sql run.sqlite SELECT -o",
+              "merge run.sqlite run.sqlite -o", "import run.sqlite -o", "import run.sqlite --into",
+              "recover .run.sqlite.run -o", "summarize run.sqlite -o", "fleet . -o",
+              "fleet . --html", "bench true --- true -o", "record true -o"})
+            row(words);
+    }
+    void aNameOfNothingIsNone() {
+        QFETCH(QStringList, command);
+        put("run.sqlite", recorded_);
+        const QStringList before = entries();
+        // The option before the command that may follow.
+        const QString option = command.takeLast();
+        command.insert(1, option);
+        command.insert(2, "");
+        const Outcome outcome = run(command);
+        QVERIFY2(outcome.exitCode == 2, qPrintable(outcome.errors));
+        QVERIFY2(outcome.errors.contains("The output name is empty"), qPrintable(outcome.errors));
+        QVERIFY2(outcome.errors.count('\n') <= 2, qPrintable(outcome.errors));
+        QCOMPARE(outcome.output, QString());
+        QCOMPARE(entries(), before);
+    }
+
+    void noReportReplacesATrace() {
+        put("run.sqlite", recorded_);
+        const SampleCopies sample;
+        put("other.sqlite", recorded_);
+        put("cut.sqlite", recorded_.left(5'000));
+        put("report.txt", "an older report");
+        for (const QStringList& command :
+             {QStringList{"stats", "run.sqlite"}, QStringList{"explain", "run.sqlite"},
+              QStringList{"compare", sample("nvlink"), sample("no-p2p")},
+              QStringList{"export", "run.sqlite"},
+              QStringList{"export", "-f", "folded", "run.sqlite"},
+              QStringList{"sql", "run.sqlite", "SELECT 1"}}) {
+            for (const QString trace : {"other.sqlite", "cut.sqlite"}) {
+                const QByteArray before = contentOf(qPrintable(trace));
+                const Outcome outcome = run(command + QStringList{"-o", trace});
+                QCOMPARE(outcome.exitCode, command[0] == "compare" ? 3 : 1);
+                QCOMPARE(outcome.errors,
+                         QString("lanescope: Will not write over %1, which is a trace or another "
+                                 "database; choose another output file.\n")
+                             .arg(trace));
+                QCOMPARE(contentOf(qPrintable(trace)), before);
+            }
+            const Outcome replaced = run(command + QStringList{"-o", "report.txt"});
+            QVERIFY2(replaced.exitCode == 0, qPrintable(replaced.errors));
+            QVERIFY(contentOf("report.txt") != "an older report");
+        }
+    }
+
+    void aNameThatIsTooLongSaysByHowMuch() {
+        const QString name = QString(243, 'a') + ".sqlite";
+        put(qPrintable(name), recorded_);
+        const Outcome summed = run({"summarize", name});
+        QCOMPARE(summed.exitCode, 1);
+        QVERIFY2(summed.errors.endsWith(" bytes too long. Give the trace a shorter one.\n"),
+                 qPrintable(summed.errors));
+        for (const char* format : {"perfetto", "chrome", "folded"}) {
+            const Outcome exported = run({"export", "-f", format, name, "-o", QString(260, 'b')});
+            QCOMPARE(exported.exitCode, 1);
+            QCOMPARE(exported.errors, "lanescope: Cannot write " + QString(260, 'b') +
+                                          ": its name is 5 bytes too long. Choose a shorter "
+                                          "one.\n");
+        }
+        const SampleCopies sample;
+        const QString stem(250, 'c');
+        const Outcome ranks = run({"export", "-f", "kineto", sample("nvlink"), "-o", stem});
+        QCOMPARE(ranks.exitCode, 1);
+        QCOMPARE(ranks.errors, "lanescope: Cannot write " + stem +
+                                   ".rank0: its name is 1 bytes too long. Choose a shorter one.\n");
+        QCOMPARE(entries().size(), 1);
     }
 
     void aFileCanHaveTheLongestName() {

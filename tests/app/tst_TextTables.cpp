@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QProcess>
 #include <QProcessEnvironment>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QtTest>
 #include <algorithm>
 #include <string>
 
-#include "model/values/formatValue.h"
+#include "model/values/displayWidth.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/Terminal.h"
 #include "tests/support/runTest.h"
@@ -75,6 +76,26 @@ class tst_TextTables : public QObject {
             QVERIFY2(narrow.longest <= 80 && narrow.longest > 70, narrow.text);
             QVERIFY2(wide.longest <= 140 && wide.longest > 120, wide.text);
             QCOMPARE(run(command, "100").text, run(command, nullptr).text);
+        }
+    }
+
+    /// What does not fit goes on in the next line, or makes the table wider.
+    void noNumberIsCut() {
+        static const QRegularExpression number(R"(\d[\d,.]* (ns|us|ms|s|%|GB/s)(?!\w))");
+        for (const QStringList& command : {compare_, explain_}) {
+            const QByteArray wide = run(command, "400").text.simplified();
+            for (const char* columns : {"20", "40", "60", "79"}) {
+                const Widths narrow = run(command, columns);
+                QVERIFY2(narrow.longest <= 79, narrow.text);
+                const QString text = QString::fromUtf8(narrow.text.simplified());
+                auto match = number.globalMatch(QString::fromUtf8(wide));
+                QVERIFY(match.hasNext());
+                while (match.hasNext()) {
+                    const QString said = match.next().captured();
+                    QVERIFY2(text.contains(said),
+                             qPrintable(said + " at " + columns + ":\n" + narrow.text));
+                }
+            }
         }
     }
 

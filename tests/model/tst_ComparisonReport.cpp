@@ -19,6 +19,7 @@
 #include "model/export/comparison/stepChart.h"
 #include "model/export/comparison/waterfallChart.h"
 #include "model/format/GlobalId.h"
+#include "model/values/displayWidth.h"
 #include "model/values/fromIdentifier.h"
 #include "model/values/kernelName.h"
 #include "model/values/markupText.h"
@@ -103,11 +104,11 @@ class TestComparisonReport : public QObject {
     }
 
     void textIsCutInTheMiddleAndWrappedBetweenWords() {
-        QCOMPARE(cutTo("abcdefghij", 10), std::string("abcdefghij"));
-        QCOMPARE(cutTo("abcdefghijk", 6), std::string("abc\u2026jk"));
-        QCOMPARE(cutTo("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 3),
+        QCOMPARE(cutMiddle("abcdefghij", 10), std::string("abcdefghij"));
+        QCOMPARE(cutMiddle("abcdefghijk", 6), std::string("abc\u2026jk"));
+        QCOMPARE(cutMiddle("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 3),
                  std::string("\u00e4\u00f6\u2026"));
-        QCOMPARE(cutTo("abc", 0), std::string());
+        QCOMPARE(cutMiddle("abc", 0), std::string());
         QCOMPARE(wrapped("one two three", 2, 8), std::string("one two\n  three\n"));
         QCOMPARE(wrapped("it took 12 ms.", 0, 12), std::string("it took\n12 ms.\n"));
     }

@@ -13,7 +13,7 @@
 #include "model/format/Result.h"
 #include "model/gate/evaluateCondition.h"
 #include "model/values/ReportTable.h"
-#include "model/values/formatValue.h"
+#include "model/values/displayWidth.h"
 
 namespace lanescope::report {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/export/comparison/TextGrid.h"
 
+#include "model/values/displayWidth.h"
+
 #include <algorithm>
 #include <numeric>
 #include <string_view>
-
-#include "model/values/formatValue.h"
 
 namespace lanescope::report {
 
@@ -89,7 +89,7 @@ std::string TextGrid::textOf(const Line& line, const std::vector<size_t>& widths
             break;
         }
         const std::string cell =
-            line.isRule ? std::string(width, '-') : cutTo(line.cells[column], width);
+            line.isRule ? std::string(width, '-') : cutMiddle(line.cells[column], width);
         const std::string padding(width - displayWidth(cell), ' ');
         text += sides_[column] == Side::Right ? padding + cell : cell + padding;
         before += width + columnGap;
@@ -103,19 +103,6 @@ std::string TextGrid::text(size_t width) const {
     std::string text;
     for (const Line& line : lines_) text += textOf(line, widths);
     return text;
-}
-
-std::string cutTo(const std::string& text, size_t width) {
-    if (displayWidth(text) <= width) return text;
-    if (width == 0) return {};
-    // Where every character begins, and the end.
-    std::vector<size_t> starts;
-    for (size_t at = 0; at < text.size(); ++at)
-        if ((static_cast<unsigned char>(text[at]) & 0xc0) != 0x80) starts.push_back(at);
-    const size_t tail = (width - 1) * 2 / 5;
-    const size_t head = width - 1 - tail;
-    const size_t tailStart = tail == 0 ? text.size() : starts[starts.size() - tail];
-    return text.substr(0, starts[head]) + "\u2026" + text.substr(tailStart);
 }
 
 std::string wrapped(const std::string& sentence, size_t indent, size_t width) {

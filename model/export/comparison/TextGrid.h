@@ -14,7 +14,7 @@ class TextGrid {
     enum class Side { Left, Right };
     /// What becomes of the last cell of a line, on the left side, that has no room.
     enum class Overlong {
-        Cut,   ///< `cutTo`.
+        Cut,   ///< `cutMiddle`.
         Wrap,  ///< It goes on in lines below, `wrapped`.
     };
     explicit TextGrid(std::vector<Side> sides) : sides_(std::move(sides)) {}
@@ -41,10 +41,6 @@ class TextGrid {
     std::vector<Side> sides_;
     std::vector<Line> lines_;
 };
-
-/// `text`, or as much of its beginning and its end as fits into `width` characters with "…"
-/// between: kernels of one family differ at the end of their names.
-std::string cutTo(const std::string& text, size_t width);
 
 /// Breaks a sentence into lines of at most `width` characters between words; lines after the first
 /// begin with `indent` spaces. Ends with a line break.

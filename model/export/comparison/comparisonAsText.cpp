@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/comparisonSentences.h"
@@ -15,9 +13,6 @@ namespace {
 
 /// So many candidates fit beside each other.
 constexpr size_t candidatesAbreast = 3;
-/// What a line of the runs has beside their steps: who it is of, and as much of the file's name.
-constexpr size_t besideSteps = 36;
-constexpr size_t narrowestSteps = 16;  ///< However narrow a line is.
 
 class TextReport {
   public:
@@ -83,33 +78,50 @@ class TextReport {
     }
 
     void addRuns() {
-        const size_t widestSteps =
-            std::max(report_.lineWidth, besideSteps + narrowestSteps) - besideSteps;
-        TextGrid grid(std::vector(3, TextGrid::Side::Left));
+        text_ += "\n" + runsText();
+        if (!report_.selection.empty())
+            text_ += fmt::format("Compared: {}.\n", printable(report_.selection));
+    }
+
+    /// A line of the table of runs.
+    struct RunLine {
+        std::string run, steps, title;
+    };
+
+    std::vector<RunLine> runLines() const {
+        std::vector<RunLine> lines;
         const std::vector<ReportGroup> groups = reportGroups(report_, report_.candidates.size());
-        if (groups.empty()) {
-            grid.add({"Baseline", sourceSentence(report_.baseline),
-                      printable(report_.baseline.facts.title)});
-        }
+        const std::string baselineTitle = printable(report_.baseline.facts.title);
+        if (groups.empty())
+            lines.push_back({"Baseline", sourceSentence(report_.baseline), baselineTitle});
         for (const ReportGroup& group : groups)
-            grid.add({"Baseline",
-                      cutTo(stepsSentence(report_.baseline, group.baselineWorker,
-                                          group.view.first().baseline),
-                            widestSteps),
-                      printable(report_.baseline.facts.title)});
+            lines.push_back(
+                {"Baseline",
+                 stepsSentence(report_.baseline, group.baselineWorker, group.view.first().baseline),
+                 baselineTitle});
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
             const ComparedCandidate& candidate = report_.candidates[index];
             const compare::WorkerComparison* pair = candidate.comparison.criticalPair();
-            grid.add({candidateColumn(report_, index),
-                      cutTo(pair ? stepsSentence(candidate.summary, pair->candidateWorker,
-                                                 pair->candidate)
-                                 : sourceSentence(candidate.summary),
-                            widestSteps),
-                      printable(candidate.summary.facts.title)});
+            lines.push_back(
+                {candidateColumn(report_, index),
+                 pair ? stepsSentence(candidate.summary, pair->candidateWorker, pair->candidate)
+                      : sourceSentence(candidate.summary),
+                 printable(candidate.summary.facts.title)});
         }
-        text_ += "\n" + grid.text(report_.lineWidth);
-        if (!report_.selection.empty())
-            text_ += fmt::format("Compared: {}.\n", printable(report_.selection));
+        return lines;
+    }
+
+    /// The names of files may be cut, what is said of their steps not: where a line has no room for
+    /// it, it goes on in the next.
+    std::string runsText() const {
+        TextGrid grid(std::vector(3, TextGrid::Side::Left));
+        TextGrid narrow(std::vector(2, TextGrid::Side::Left));
+        for (const RunLine& line : runLines()) {
+            grid.add({line.run, line.steps, line.title});
+            narrow.add({line.run, fmt::format("{} ({})", line.steps, line.title)},
+                       TextGrid::Overlong::Wrap);
+        }
+        return (grid.fits(report_.lineWidth) ? grid : narrow).text(report_.lineWidth);
     }
 
     const ComparisonReport& report_;

@@ -8,6 +8,7 @@
 #include "model/compare/ComparisonTable.h"
 #include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/comparisonSentences.h"
+#include "model/values/displayWidth.h"
 #include "model/values/formatValue.h"
 #include "model/values/kernelName.h"
 #include "model/values/knownKernelName.h"
@@ -99,7 +100,7 @@ TextGrid gridOf(const ComparisonTable& table, const std::vector<size_t>& columns
                 text = "-";
             const bool isLast = column + 1 == table.columns.size();
             cells.push_back(table.columns[column].field == Field::Range && !isLast
-                                ? cutTo(text, widestRange)
+                                ? cutMiddle(text, widestRange)
                                 : text);
         }
         grid.add(std::move(cells), style.overlong);

@@ -6,7 +6,7 @@
 
 #include "model/compare/RunSummary.h"
 #include "model/explain/Explanation.h"
-#include "model/values/formatValue.h"
+#include "model/values/displayWidth.h"
 
 namespace lanescope::report {
 

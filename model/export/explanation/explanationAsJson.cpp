@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/export/comparison/partsJson.h"
 #include "model/export/explanation/ExplanationReport.h"
+#include "model/values/formatValue.h"
 
 namespace lanescope::report {
 

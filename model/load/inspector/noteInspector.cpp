@@ -97,10 +97,12 @@ void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
     else if (file.isCut || file.readError)
         notes.add(
             Severity::Warning, HealthCode::FileCut,
-            fmt::format("The file ends in the middle, after {} bytes: operations are missing "
-                        "at its end.{}{}",
-                        formatCount(static_cast<int64_t>(file.bytes)), file.readError ? " " : "",
-                        file.readError ? file.readError->sentence : ""));
+            fmt::format("The file ends in the middle, after {} bytes: operations are missing at "
+                        "its end. {}",
+                        formatCount(static_cast<int64_t>(file.bytes)),
+                        file.readError ? file.readError->sentence
+                                       : "Copy it again, once the program that writes it has "
+                                         "ended."));
 }
 
 }  // namespace lanescope

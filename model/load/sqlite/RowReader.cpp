@@ -57,7 +57,8 @@ void RowReader::throwNotAsked() const {
 
 void RowReader::noteDamage() {
     context_.note({Severity::Error, HealthCode::TableDamaged,
-                   fmt::format("The table {} is damaged: only {} of its rows could be read.",
+                   fmt::format("The table {} is damaged: only {} of its rows could be read. "
+                               "Copy the file again.",
                                table_, formatCount(rowCount_))});
 }
 
