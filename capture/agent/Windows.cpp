@@ -107,9 +107,12 @@ void Windows::write(log::RecordWriter& writer, const Window& window, bool isBegi
 }
 
 uint64_t Windows::stretchAt(int64_t ns) const {
-    const auto next =
-        std::upper_bound(known_.begin(), known_.end(), ns,
-                         [](int64_t at, const Window& window) { return at < window.beginNs; });
+    auto next = known_.end();
+    // What is written down is mostly of the latest window, or behind it.
+    if (!known_.empty() && ns < known_.back().beginNs)
+        next =
+            std::upper_bound(known_.begin(), known_.end(), ns,
+                             [](int64_t at, const Window& window) { return at < window.beginNs; });
     if (next == known_.begin()) return known_.empty() ? 0 : uint64_t{2} * known_.front().index;
     const Window& window = *std::prev(next);
     return uint64_t{2} * window.index + (ns < window.endNs ? 1 : 2);

@@ -191,10 +191,7 @@ void ActivityDecoder::writeGpuWork(const CUpti_Activity& record) {
 void ActivityDecoder::decodeCall(const CUpti_Activity& record) {
     const auto& from = as<CUpti_ActivityAPI>(record);
     log::ApiRecord to = toLog(from);
-    if (!windows_.isEverything()) {
-        launches_.sawCall(to.correlationId, to.startNs);
-        if (!windows_.isOpenAt(to.startNs)) return;
-    }
+    if (!windows_.isEverything() && !launches_.sawCall(to.correlationId, to.startNs)) return;
     to.name = apiNames_.idOf(from.cbid, to.isDriver != 0);
     writer_.write(log::RecordKind::Api, to, to.startNs);
 }

@@ -151,8 +151,7 @@ uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clo
             launched += launches_[call->callbackId];
             if (!windows.isEverything()) {
                 const int64_t startNs = clock.eventNs(call->startTicks);
-                launches.sawCall(call->correlationId, startNs);
-                if (!windows.isOpenAt(startNs)) return;
+                if (!launches.sawCall(call->correlationId, startNs)) return;
             }
             const bool waits = bytes >= sizeof(Call) + sizeof(Wait);
             write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);

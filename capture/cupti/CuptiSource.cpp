@@ -297,9 +297,10 @@ void CuptiSource::writeBeginning(log::RecordWriter& writer) {
 }
 
 void CuptiSource::collect() {
+    // First, so that the calls are marked that launched what is in them.
+    Completed* newest = completed_.exchange(nullptr, std::memory_order_acquire);
     calls_.mark();
     nodes_.mark();
-    Completed* newest = completed_.exchange(nullptr, std::memory_order_acquire);
     while (newest) {
         Completed* next = std::exchange(newest->next, collected_);
         collected_ = std::exchange(newest, next);

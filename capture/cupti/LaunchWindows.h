@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "capture/agent/Windows.h"
 
@@ -13,8 +14,8 @@ namespace lanescope::agent {
 /// CUDA calls of a process nearly in their order, and GPU work bears the number of the call that
 /// launched it. Numbers that follow each other and whose calls began in the same stretch of time
 /// are one run, so memory grows with the edges of windows and with the calls that overtake each
-/// other there, not with the number of calls. However late a call comes among others, its own
-/// beginning counts. Writer thread only.
+/// other there, not with the number of calls. However late a call begins among others, its own
+/// beginning counts: work near an edge waits for it. Writer thread only.
 class LaunchWindows {
   public:
     enum class Answer {
@@ -29,13 +30,15 @@ class LaunchWindows {
     LaunchWindows(const Windows& windows, bool knowsCalls)
         : windows_(windows), knowsCalls_(knowsCalls) {}
 
-    /// A CUDA call that began at `startNs`, before the last `Windows::refresh`. O(log runs).
-    void sawCall(uint32_t correlationId, int64_t startNs);
+    /// A CUDA call that began at `startNs`, before the last `Windows::refresh`; whether that lies
+    /// in a window. O(log runs), constant for calls that come in their order.
+    bool sawCall(uint32_t correlationId, int64_t startNs);
     /// Whether work was launched in a window; it was handed over before the last
     /// `Windows::refresh`. `ranNs` is when it began to run, 0 if that is unknown. O(log runs).
     Answer find(uint32_t correlationId, int64_t ranNs) const;
     /// The same for work that has waited long enough: never `NotYetKnown`.
     Answer guess(uint32_t correlationId, int64_t ranNs) const;
+    /// How many runs are known.
     size_t runs() const { return runs_.size(); }
 
   private:
@@ -48,12 +51,16 @@ class LaunchWindows {
         uint64_t earliest, latest;
     };
     int64_t numberOf(uint32_t correlationId) const;
+    void markSeen(int64_t number);
+    bool wasSeen(int64_t number) const;
     void put(int64_t number, uint64_t stretch);
-    Range rangeOf(uint32_t correlationId, int64_t ranNs) const;
+    Range near(int64_t number, int64_t ranNs) const;
+    Range nearest(int64_t number, int64_t ranNs) const;
 
     const Windows& windows_;
     const bool knowsCalls_;
     int64_t newest_ = 0;           // the highest number so far
+    std::vector<bool> seen_;       // which of the latest numbers came, a ring
     std::map<int64_t, Run> runs_;  // by the number of the first call of each
 };
 
