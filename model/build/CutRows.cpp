@@ -25,6 +25,31 @@ CutRows::CutRows(const Trace& part, const ClockMap& clock, std::vector<TimeRange
         calls_.insert(callKey(processOf(part.apiCalls, row), part.apiCalls.correlation[row]));
 }
 
+template <class Table>
+void CutRows::takeLaunchesOf(const Table& table, EventKind kind,
+                             std::vector<uint32_t>& calls) const {
+    for (const uint32_t row : of(table)) {
+        const EventRef call = part_.launchingCall(EventRef(kind, row));
+        if (call.isValid() && isTaken(processOf(part_.apiCalls, call.row())))
+            calls.push_back(call.row());
+    }
+}
+
+std::vector<uint32_t> CutRows::of(const ApiTable& table) const {
+    std::vector<uint32_t> rows;
+    for (uint32_t row = 0; row < table.size(); ++row)
+        if (const uint32_t process = processOf(table, row);
+            isTaken(process) && isInWindow(table, row, process))
+            rows.push_back(row);
+    takeLaunchesOf(part_.kernels, EventKind::Kernel, rows);
+    takeLaunchesOf(part_.memcpys, EventKind::Memcpy, rows);
+    takeLaunchesOf(part_.memsets, EventKind::Memset, rows);
+    takeLaunchesOf(part_.graphs, EventKind::Graph, rows);
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    return rows;
+}
+
 std::vector<uint32_t> CutRows::of(const NvtxTable& table) const {
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row) {

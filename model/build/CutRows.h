@@ -29,9 +29,13 @@ class CutRows {
     bool isGpuTaken(uint32_t gpu) const { return gpus_.contains(gpu); }
 
     /// Rows of events that have a stream or a process: that overlap its window. What runs on GPUs
-    /// and what is called is taken whole. O(n).
+    /// and what is called is taken whole, but no work of a GPU that was launched before or after
+    /// the window, as where a program is recorded for some time only. O(n log n).
     template <class Table>
     std::vector<uint32_t> of(const Table& table) const;
+    /// Also the calls before the window, or behind it, that launched what runs in it: whose work
+    /// that is, and where a step of a GPU begins, is told by when it was launched. O(n log n).
+    std::vector<uint32_t> of(const ApiTable& table) const;
     /// Ranges that lie in the window, and those that it lies in, which are to be cut down to it; of
     /// others a piece would look like the whole of a shorter one.
     std::vector<uint32_t> of(const NvtxTable& table) const;
@@ -53,6 +57,14 @@ class CutRows {
     /// Its time by the clock of the whole.
     template <class Table>
     TimeRange timesOf(const Table& table, uint32_t row) const;
+    template <class Table>
+    bool isInWindow(const Table& table, uint32_t row, uint32_t process) const {
+        const TimeRange times = timesOf(table, row);
+        return times.startNs < windows_[process].endNs && times.endNs >= windows_[process].startNs;
+    }
+    /// Notes the calls that launched what is taken of a table of GPU work.
+    template <class Table>
+    void takeLaunchesOf(const Table& table, EventKind kind, std::vector<uint32_t>& calls) const;
 
     const Trace& part_;
     const ClockMap clock_;
@@ -88,10 +100,7 @@ std::vector<uint32_t> CutRows::of(const Table& table) const {
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row) {
         const uint32_t process = processOf(table, row);
-        if (!isTaken(process)) continue;
-        const TimeRange times = timesOf(table, row);
-        if (times.startNs < windows_[process].endNs && times.endNs >= windows_[process].startNs)
-            rows.push_back(row);
+        if (isTaken(process) && isInWindow(table, row, process)) rows.push_back(row);
     }
     return rows;
 }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -35,6 +37,10 @@ struct NcclRow {
     uint64_t communicator = 0;
     NcclFacts facts = {};
 };
+
+/// What tells a counter of a trace from others: who sampled it, what it is, of what and how.
+using CounterIdentity = std::tuple<std::string, std::string, std::string, uint32_t, uint32_t,
+                                   int32_t, int32_t, std::string, CounterUnit, bool>;
 
 /// Makes a trace: takes events one at a time, of all kinds and in any order, and what is known of
 /// who made them, and finishes it. Nothing else puts an event into a `Trace`, so a reader of a
@@ -122,9 +128,9 @@ class TraceBuilder {
     void counter(CounterSeries series);
 
     /// Takes what a finished trace holds, which becomes a part of this one: its processes and GPUs,
-    /// events, NCCL calls and counters. What is said of the run and what its health says it leaves
-    /// to the caller. False if the whole became larger than a trace can be; then it is good for
-    /// nothing. O(n).
+    /// events, NCCL calls, counters and what was read beside them, behind that of other parts. What
+    /// is said of the run and what its health says it leaves to the caller. False if the whole
+    /// became larger than a trace can be; then it is good for nothing. O(n).
     bool addTrace(const Trace& part, const PartPlacement& placement);
 
     // What the file holds and the trace does not.
@@ -168,6 +174,7 @@ class TraceBuilder {
     std::pair<int64_t, uint32_t> lastProcess_{0, noIndex}, lastThread_{0, noIndex};
     std::pair<StreamKey, uint32_t> lastStream_{{}, noIndex};
     MixedMap<int64_t, std::string> processNames_, threadNames_;
+    std::map<CounterIdentity, uint32_t> partCounters_;  ///< Of `addTrace`, where each is.
     SkipTally skipped_;
     uint64_t nameRoom_;  ///< Bytes that is left for what is named.
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A finished trace into one that is being built.
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -8,10 +9,15 @@
 #include "model/build/PartTables.h"
 #include "model/build/TraceBuilder.h"
 #include "model/format/GlobalId.h"
+#include "model/values/MixedMap.h"
 
 namespace lanescope {
 
 namespace {
+
+bool isWithin(TimeRange range, TimeRange limits) {
+    return range.startNs >= limits.startNs && range.endNs <= limits.endNs;
+}
 
 /// Without what is found again of the whole: the work on GPUs and who waited for whom.
 NcclFacts told(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {
@@ -29,7 +35,8 @@ NcclFacts told(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {
     return facts;
 }
 
-/// `limits`: what of it is taken, if not all; a value that holds when they begin begins with them.
+/// `limits`: what of it is taken, if not all; a value that holds when they begin begins with them,
+/// but for a mean over time that they cut: of that part nobody knows it.
 CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartTimes& times,
                     LargeMemory* memory) {
     CounterSeries to;
@@ -47,14 +54,14 @@ CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartT
     LargeVector<int64_t> timesNs(memory);
     LargeVector<double> values(memory);
     for (uint32_t sample = 0; sample < from.size(); ++sample) {
-        if (times.limits) {
-            const TimeRange held{times.clock.at(from.rangeOf(sample).startNs),
-                                 times.clock.at(from.rangeOf(sample).endNs)};
-            if (held.startNs >= times.limits->endNs || held.endNs <= times.limits->startNs)
-                continue;
-        }
+        const TimeRange held = times.clock.at(from.rangeOf(sample));
+        if (times.limits &&
+            (held.startNs >= times.limits->endNs || held.endNs <= times.limits->startNs))
+            continue;
+        const bool isCutMean =
+            from.isMeanOfInterval && times.limits && !isWithin(held, *times.limits);
         timesNs.push_back(times.at(from.timeNs(sample)));
-        values.push_back(from.value(sample));
+        values.push_back(isCutMean ? std::numeric_limits<double>::quiet_NaN() : from.value(sample));
     }
     if (!timesNs.empty()) to.set(timesNs, values, times.at(from.endNs()));
     return to;
@@ -65,52 +72,77 @@ CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartT
 class Readings {
   public:
     Readings(const Trace& part, const PartPlacement& placement, const CutRows* cut)
-        : part_(part), placement_(placement), cut_(cut) {}
+        : part_(part), placement_(placement), cut_(cut) {
+        for (uint32_t index = 0; index < part.processes.size(); ++index)
+            processes_.try_emplace(part.processes[index].globalPid, index);
+        for (uint32_t index = 0; index < part.gpus.size(); ++index)
+            gpus_.try_emplace(part.gpus[index].id, index);
+    }
 
+    /// Behind what is there.
     void addTo(Interconnect& whole) const {
         for (const SampledRange& each : part_.interconnect.sampledRanges)
             if (auto there = placed(each)) whole.sampledRanges.push_back(std::move(*there));
         for (const GpuProcessUse& each : part_.interconnect.gpuProcesses)
             if (auto there = placed(each)) whole.gpuProcesses.push_back(std::move(*there));
-        std::ranges::stable_sort(whole.sampledRanges, {},
-                                 [](const SampledRange& each) { return each.range.startNs; });
-        std::ranges::stable_sort(whole.gpuProcesses, {}, &GpuProcessUse::timeNs);
     }
 
   private:
+    /// Nothing of a process that is not known: in the whole it might be anybody's.
     std::optional<SampledRange> placed(SampledRange range) const {
-        const auto process = std::ranges::find(part_.processes, range.globalPid,
-                                               [](const Process& each) { return each.globalPid; });
-        if (process != part_.processes.end()) {
-            const auto index = static_cast<uint32_t>(process - part_.processes.begin());
-            if (cut_ && !cut_->isTaken(index)) return std::nullopt;
-            range.globalPid = placement_.globalPids[index];
-        } else if (cut_ || range.globalPid != 0) {
+        const auto process = processes_.find(range.globalPid);
+        if (process == processes_.end() || (cut_ && !cut_->isTaken(process->second)))
             return std::nullopt;
-        }
+        range.globalPid = placement_.globalPids[process->second];
         range.range = placement_.clock.at(range.range);
         for (TimeRange* const reading : {&range.startReading, &range.endReading})
             if (!reading->isEmpty()) *reading = placement_.clock.at(*reading);
-        const TimeRange all = cut_ ? cut_->window() : range.range;
-        if (range.range.startNs < all.startNs || range.range.endNs > all.endNs) return std::nullopt;
+        if (cut_ && !isWithin(range.range, cut_->window())) return std::nullopt;
         return range;
     }
 
     std::optional<GpuProcessUse> placed(GpuProcessUse use) const {
-        const auto gpu = std::ranges::find(part_.gpus, use.gpu, &Gpu::id);
-        if (gpu == part_.gpus.end()) return std::nullopt;
-        const auto index = static_cast<uint32_t>(gpu - part_.gpus.begin());
-        use.gpu = placement_.gpuIds[index];
+        const auto gpu = gpus_.find(use.gpu);
+        if (gpu == gpus_.end()) return std::nullopt;
+        use.gpu = placement_.gpuIds[gpu->second];
         use.timeNs = placement_.clock.at(use.timeNs);
         const bool isTaken =
-            !cut_ || (cut_->isGpuTaken(index) && cut_->window().contains(use.timeNs));
+            !cut_ || (cut_->isGpuTaken(gpu->second) && cut_->window().contains(use.timeNs));
         return isTaken ? std::optional(std::move(use)) : std::nullopt;
     }
 
     const Trace& part_;
     const PartPlacement& placement_;
     const CutRows* cut_;
+    MixedMap<int64_t, uint32_t> processes_, gpus_;  ///< Where each is, by what it is called.
 };
+
+CounterIdentity identityOf(const CounterSeries& series) {
+    return {series.source, series.key,  series.name,   series.gpu,  series.process,
+            series.link,   series.core, series.device, series.unit, series.isMeanOfInterval};
+}
+
+/// One series of two of the same counter that do not overlap, as of recordings that follow each
+/// other: between them nothing is known. False if they do overlap; then `to` is as it was.
+bool join(CounterSeries& to, const CounterSeries& more, LargeMemory* memory) {
+    const bool isBehind = more.timeNs(0) >= to.endNs();
+    const CounterSeries &first = isBehind ? to : more, &second = isBehind ? more : to;
+    if (second.timeNs(0) < first.endNs()) return false;
+    LargeVector<int64_t> timesNs(memory);
+    LargeVector<double> values(memory);
+    const auto add = [&](int64_t timeNs, double value) {
+        timesNs.push_back(timeNs);
+        values.push_back(value);
+    };
+    for (uint32_t sample = 0; sample < first.size(); ++sample)
+        add(first.timeNs(sample), first.value(sample));
+    if (first.endNs() < second.timeNs(0))
+        add(first.endNs(), std::numeric_limits<double>::quiet_NaN());
+    for (uint32_t sample = 0; sample < second.size(); ++sample)
+        add(second.timeNs(sample), second.value(sample));
+    to.set(timesNs, values, second.endNs());
+    return true;
+}
 
 void describeGpu(Gpu& to, const Gpu& from) {
     const int64_t id = to.id;
@@ -244,7 +276,17 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
     for (const CounterSeries& series : part.counters) {
         if (series.source.empty() || !isCounterTaken(series)) continue;
         CounterSeries there = moved(series, rows, times, memory());
-        if (!there.isEmpty() || series.isEmpty()) counter(std::move(there));
+        if (there.isEmpty() && !series.isEmpty()) continue;
+        // What is of no GPU and no process may be another host's.
+        const bool isWhose = there.gpu != noIndex || there.process != noIndex;
+        const auto same = isWhose ? partCounters_.find(identityOf(there)) : partCounters_.end();
+        if (same != partCounters_.end() && join(trace_->counters[same->second], there, memory()))
+            continue;
+        const size_t before = trace_->counters.size();
+        const CounterIdentity identity = identityOf(there);
+        counter(std::move(there));
+        if (isWhose && trace_->counters.size() > before)
+            partCounters_.insert_or_assign(identity, static_cast<uint32_t>(before));
     }
     Readings(part, placement, cut ? &*cut : nullptr).addTo(trace_->interconnect);
     return true;

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "model/compare/readingWeight.h"
 #include "model/compare/workerConditions.h"
 #include "model/format/Fnv1a.h"
+#include "model/format/GlobalId.h"
 #include "model/trace/notesOf.h"
 
 namespace lanescope::compare {
@@ -71,11 +74,20 @@ int64_t smClockOf(const Trace& trace, const std::set<uint32_t>& gpus) {
 std::vector<std::string> otherProcessesOf(const Trace& trace, const std::set<uint32_t>& gpus) {
     std::set<int64_t> gpuIds;
     for (const uint32_t gpu : gpus) gpuIds.insert(trace.gpus[gpu].id);
-    std::set<int64_t> recorded;
-    for (const Process& process : trace.processes) recorded.insert(int64_t{process.pid});
+    // Another host gives the same numbers again.
+    std::set<std::pair<uint32_t, int64_t>> recorded;
+    for (const Process& process : trace.processes)
+        recorded.emplace(hostOf(process.globalPid), int64_t{process.pid});
+    std::map<int64_t, uint32_t> hosts;
+    for (const Stream& stream : trace.streams)
+        if (stream.gpu < trace.gpus.size() && stream.process < trace.processes.size())
+            hosts.try_emplace(trace.gpus[stream.gpu].id,
+                              hostOf(trace.processes[stream.process].globalPid));
     std::set<std::string> names;
     for (const GpuProcessUse& use : trace.interconnect.gpuProcesses)
-        if (!use.name.empty() && !recorded.contains(use.pid) && gpuIds.contains(use.gpu))
+        if (const auto host = hosts.find(use.gpu); !use.name.empty() && gpuIds.contains(use.gpu) &&
+                                                   host != hosts.end() &&
+                                                   !recorded.contains({host->second, use.pid}))
             names.insert(use.name);
     if (names.size() > mostOtherProcesses)
         names.erase(std::next(names.begin(), mostOtherProcesses), names.end());

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -20,6 +21,34 @@
 namespace lanescope {
 
 namespace {
+
+/// Whether both hold the same recording, as copies and links of a file do.
+bool areCopies(const Trace& one, const Trace& other) {
+    const auto isSame = [](const Process& a, const Process& b) {
+        return a.globalPid == b.globalPid && a.rank == b.rank;
+    };
+    return one.kernels.size() + one.apiCalls.size() + one.nvtx.size() > 0 &&
+           one.startUtcNs == other.startUtcNs && one.facts.host == other.facts.host &&
+           std::ranges::equal(one.processes, other.processes, isSame) &&
+           one.kernels.startNs == other.kernels.startNs &&
+           one.kernels.endNs == other.kernels.endNs &&
+           one.apiCalls.startNs == other.apiCalls.startNs &&
+           one.nvtx.startNs == other.nvtx.startNs && one.nvtx.endNs == other.nvtx.endNs;
+}
+
+/// What would count twice.
+Result<void> checkNoCopies(std::span<const TracePtr> traces) {
+    std::map<std::tuple<int64_t, int64_t, int64_t>, std::vector<const Trace*>> alike;
+    for (const TracePtr& trace : traces) {
+        auto& others = alike[{trace->startUtcNs, trace->range.startNs, trace->range.endNs}];
+        for (const Trace* other : others)
+            if (areCopies(*other, *trace))
+                return fail("{} and {} hold the same recording: name one of them.",
+                            other->path.string(), trace->path.string());
+        others.push_back(trace.get());
+    }
+    return {};
+}
 
 std::string_view plural(ClockMethod method, const AlignedClocks& clocks) {
     if (method == ClockMethod::Steps) return "steps";
@@ -157,16 +186,17 @@ class Descriptions {
         Interconnect& to = builder_.description().interconnect;
         const auto take = [&](auto& list, auto each, bool isOfPair) {
             each.gpu = gpuId(each.gpu);
-            if constexpr (requires { each.peer; })
+            if constexpr (requires { each.peer; }) {
                 if (isOfPair) each.peer = gpuId(each.peer);
+                // What holds of two GPUs says nothing of one.
+                if (isOfPair && each.peer == noGpuId) return;
+            }
             const bool isThere = std::find(list.begin(), list.end(), each) != list.end();
             if (each.gpu != noGpuId && !isThere) list.push_back(std::move(each));
         };
         for (const LinkPeak& each : from.peaks) take(to.peaks, each, each.peer != noGpuId);
         for (const GpuConnection& each : from.connections) take(to.connections, each, true);
         for (const GpuAffinity& each : from.affinities) take(to.affinities, each, false);
-        std::erase_if(to.connections,
-                      [](const GpuConnection& each) { return each.peer == noGpuId; });
     }
 
     void takeNote(HealthNote note, const Trace& part, const PartPlacement& placement) {
@@ -325,6 +355,7 @@ std::string_view identifier(ClockMethod method) {
 Result<TraceBuilder> mergeTraces(std::span<const TracePtr> all, const MergeOptions& options,
                                  const std::stop_token& stop) {
     if (all.empty()) return fail("There is no trace to merge.");
+    if (const Result<void> apart = checkNoCopies(all); !apart) return fail(apart.error());
     const std::vector<TracePtr> traces = joinInspector(all, options.threads, stop);
     Result<PlacedParts> placed = placeParts(traces);
     if (!placed) return fail(placed.error());
@@ -343,6 +374,10 @@ Result<TraceBuilder> mergeTraces(std::span<const TracePtr> all, const MergeOptio
             return fail(
                 "With {} the merged trace would be larger than a trace can be: merge fewer.",
                 traces[index]->path.string());
+    Interconnect& links = builder.description().interconnect;
+    std::ranges::stable_sort(links.sampledRanges, {},
+                             [](const SampledRange& each) { return each.range.startNs; });
+    std::ranges::stable_sort(links.gpuProcesses, {}, &GpuProcessUse::timeNs);
     builder.description().startUtcNs = clocks->startUtcNs;
     // What is joined of several files is none of these, and names them already.
     FileNames names;

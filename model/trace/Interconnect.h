@@ -71,7 +71,7 @@ struct GpuAffinity {
 /// One instance of an NVTX range at whose start and end the counters of links were read.
 struct SampledRange {
     std::string name;
-    int64_t occurrence = 0;  ///< Which of the name within its process, from 0.
+    int64_t occurrence = 0;  ///< Which of the name in its process, from 0; of all, also in a cut.
     int64_t globalPid = 0;   ///< 0 if unknown.
     TimeRange range;
     /// In which counters were read for its start and for its end; empty if unknown.

@@ -70,6 +70,12 @@ int64_t usualInterval(const LargeVector<int64_t>& timesNs) {
     return std::max<int64_t>(1, *middle);
 }
 
+/// How long the last value of a gauge holds. Values that did not change were not kept: samples may
+/// lie much further apart than readings.
+int64_t lastHoldsFor(const CounterSamples& samples) {
+    return samples.intervalNs > 0 ? samples.intervalNs : usualInterval(samples.timesNs);
+}
+
 /// An amount of far less time than others, as where a clock was put right, is no rate that ever
 /// was: it counts with the one before.
 void joinShortAmounts(CounterSamples& samples) {
@@ -145,11 +151,7 @@ CounterValues counterValues(CounterSamples samples) {
         for (const long double value : samples.values)
             result.values.push_back(gauge(value, samples.unit));
         result.endNs = samples.timesNs.back();
-        // Values that did not change were not kept: samples may lie much further apart than
-        // readings.
-        if (!std::isnan(result.values.back()))
-            result.endNs +=
-                samples.intervalNs > 0 ? samples.intervalNs : usualInterval(samples.timesNs);
+        if (!std::isnan(result.values.back())) result.endNs += lastHoldsFor(samples);
         result.timesNs = std::move(samples.timesNs);
         return result;
     }
@@ -179,6 +181,8 @@ CounterSamples samplesOf(const CounterSeries& series) {
         samples.values.push_back(value);
     };
     if (series.isEmpty()) return samples;
+    samples.timesNs.reserve(size_t{series.size()} + 1);
+    samples.values.reserve(size_t{series.size()} + 1);
     if (series.isMeanOfInterval) {
         add(series.timeNs(0), unknown);
         for (uint32_t sample = 0; sample < series.size(); ++sample)
@@ -188,7 +192,7 @@ CounterSamples samplesOf(const CounterSeries& series) {
     for (uint32_t sample = 0; sample < series.size(); ++sample)
         add(series.timeNs(sample), series.value(sample));
     const bool endsUnknown = std::isnan(samples.values.back());
-    if (!endsUnknown && counterValues(samples).endNs != series.endNs())
+    if (!endsUnknown && samples.timesNs.back() + lastHoldsFor(samples) != series.endNs())
         add(series.endNs(), unknown);
     return samples;
 }

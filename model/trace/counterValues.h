@@ -44,8 +44,8 @@ struct CounterValues {
 CounterValues counterValues(CounterSamples samples);
 
 /// Samples of which `counterValues` makes the values of the series again, for files: means over
-/// their intervals, or gauges. Of a gauge that does not end when it would have been read again, one
-/// more sample, which is not known, says when. O(n).
+/// their intervals, or gauges. A gauge that does not end when it would have been read again, as
+/// one that was cut, gets one more sample, which is not known, for its end. O(n).
 CounterSamples samplesOf(const CounterSeries& series);
 
 }  // namespace lanescope

@@ -3,11 +3,13 @@
 
 #include <QtTest>
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "model/compare/storedSummary.h"
 #include "model/export/traceFile.h"
+#include "model/format/GlobalId.h"
 #include "model/format/PageSeal.h"
 #include "model/format/tables/Schema.h"
 #include "model/load/loadTrace.h"
@@ -63,6 +65,33 @@ TimeRange spanOf(const Trace& trace, int rank, StepRange steps) {
     return span;
 }
 
+/// 1, 2, 3 ...: each a mean over so long.
+CounterSeries meansOf(int64_t eachNs, int64_t endNs) {
+    CounterSeries series;
+    series.key = series.name = "power";
+    series.source = "nvml";
+    series.unit = CounterUnit::Watts;
+    series.gpu = 0;
+    series.isMeanOfInterval = true;
+    LargeVector<int64_t> timesNs;
+    LargeVector<double> values;
+    for (int64_t atNs = 0; atNs < endNs; atNs += eachNs) {
+        timesNs.push_back(atNs);
+        values.push_back(static_cast<double>(values.size() + 1));
+    }
+    series.set(timesNs, values, endNs);
+    return series;
+}
+
+/// The values of the counters that `meansOf` made, without those that are not known.
+std::multiset<double> meansIn(const Trace& trace) {
+    std::multiset<double> means;
+    for (const CounterSeries& series : trace.counters)
+        for (uint32_t sample = 0; sample < series.size() && series.key == "power"; ++sample)
+            if (!std::isnan(series.value(sample))) means.insert(series.value(sample));
+    return means;
+}
+
 /// A rank that marks steps of 10 ms, at which counters were read, has a kernel in each, allocates
 /// and frees, and a range around.
 TracePtr rankOfSteps(int rank, int steps) {
@@ -87,6 +116,7 @@ TracePtr rankOfSteps(int rank, int steps) {
                                        {atNs + 9 * ms, atNs + 9 * ms + us}});
         links.gpuProcesses.push_back({atNs + us, 0, 4711, "other", 1 << 30, 12.5});
     }
+    sim.counter(meansOf(25 * ms, 10 * ms * steps));
     return sim.finish("rank" + std::to_string(rank) + ".sqlite");
 }
 
@@ -102,6 +132,11 @@ class tst_TraceCut : public QObject {
     void whatEnclosesIsCutDownAndWhatWasThereStays();
     void otherRanksOfOneFileAreGone();
     void whatWasReadAtStepsIsKept();
+    void meansOverMoreThanTheCutAreNotKnown();
+    void countersOfRecordingsThatFollowEachOtherAreOne();
+    void stepsTakeAsLongAsInTheWhole();
+    void whatHoldsOfTwoGpusIsNotKeptOfOne();
+    void copiesAreRefused();
     void whatIsNotThereIsSaid();
     void ranksAreReadAndSaid();
     void aRankThatNoSummaryTellsOfIsFound();
@@ -218,23 +253,32 @@ void tst_TraceCut::whatWasReadAtStepsIsKept() {
         QCOMPARE(names[7], std::string("step 7"));
     }
     QCOMPARE(whole->interconnect.gpuProcesses.size(), size_t{20});
+    size_t matched = 0;
     for (uint32_t row = 0; row < whole->nvtx.size(); ++row) {
         const std::string name(whole->strings.at(whole->nvtx.text[row]));
         const int64_t pid =
             whole->processes[whole->threads[whole->nvtx.thread[row]].process].globalPid;
         for (const SampledRange& each : whole->interconnect.sampledRanges) {
             if (each.name != name || each.globalPid != pid) continue;
+            ++matched;
             QCOMPARE(each.range.startNs, whole->nvtx.startNs[row]);
             QCOMPARE(each.startReading.startNs, each.range.startNs);
             QCOMPARE(each.endReading.endNs, each.range.endNs + us);
         }
     }
+    QCOMPARE(matched, size_t{20});
+    std::set<int64_t> ofWhole, ofUses;
+    for (const Gpu& gpu : whole->gpus) ofWhole.insert(gpu.id);
+    for (const GpuProcessUse& use : whole->interconnect.gpuProcesses) ofUses.insert(use.gpu);
+    QVERIFY(ofUses == ofWhole);
+    QVERIFY(std::ranges::is_sorted(whole->interconnect.gpuProcesses, {}, &GpuProcessUse::timeNs));
 
     const TracePtr cut = cutOf(parts, {{1}, StepRange{3, 4}});
     std::vector<std::string> names = stepsOf(*cut, 0);
     QCOMPARE(names.size(), cut->interconnect.sampledRanges.size());
-    if (names.back() == "step 5") names.pop_back();  // which ends them
+    if (!names.empty() && names.back() == "step 5") names.pop_back();  // which ends them
     QCOMPARE(names, (std::vector<std::string>{"step 3", "step 4"}));
+    QVERIFY(cut->interconnect.gpuProcesses.size() >= 2);
     for (const GpuProcessUse& use : cut->interconnect.gpuProcesses)
         QVERIFY(cut->range.contains(use.timeNs));
 
@@ -245,6 +289,106 @@ void tst_TraceCut::whatWasReadAtStepsIsKept() {
         QVERIFY(again->interconnect.sampledRanges == trace->interconnect.sampledRanges);
         QVERIFY(again->interconnect.gpuProcesses == trace->interconnect.gpuProcesses);
     }
+}
+
+void tst_TraceCut::meansOverMoreThanTheCutAreNotKnown() {
+    QCOMPARE(meansIn(*cutOf({rankOfSteps(0, 10)}, {})), (std::multiset<double>{1, 2, 3, 4}));
+    // From 30 ms on; that from 25 ms to 50 ms lies in it only in part, as does the last.
+    QCOMPARE(meansIn(*cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 7}})),
+             (std::multiset<double>{3}));
+    QVERIFY(meansIn(*cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 3}})).empty());
+}
+
+void tst_TraceCut::countersOfRecordingsThatFollowEachOtherAreOne() {
+    const TracePtr part = rankOfSteps(0, 5);
+    const auto merged = [&part](int64_t laterNs) {
+        TraceBuilder whole;
+        for (int each = 0; each < 2; ++each) {
+            ClockMap clock;
+            clock.shift(each * laterNs);
+            if (!whole.addTrace(*part, {clock, {globalPid(100u + each)}, {0}})) qFatal("no room");
+        }
+        if (!whole.finish(1)) qFatal("cancelled");
+        return whole.take();
+    };
+    const auto seriesOf = [](const Trace& trace) {
+        std::vector<const CounterSeries*> found;
+        for (const CounterSeries& series : trace.counters)
+            if (series.key == "power") found.push_back(&series);
+        return found;
+    };
+    const TracePtr apart = merged(1'000 * ms);
+    QCOMPARE(seriesOf(*apart).size(), size_t{1});
+    const CounterSeries& series = *seriesOf(*apart).front();
+    QCOMPARE(series.size(), 5u);
+    QVERIFY(std::isnan(series.value(2)));
+    QCOMPARE(series.timeNs(2), 50 * ms);
+    QCOMPARE(series.timeNs(3), 1'000 * ms);
+    QCOMPARE(series.endNs(), 1'050 * ms);
+    QCOMPARE(meansIn(*apart), (std::multiset<double>{1, 1, 2, 2}));
+    // Two that sample at once stay two.
+    QCOMPARE(seriesOf(*merged(20 * ms)).size(), size_t{2});
+}
+
+/// Where the CPU runs ahead, the GPU still works on earlier steps: that belongs to them.
+void tst_TraceCut::stepsTakeAsLongAsInTheWhole() {
+    SimulatedTrace sim;
+    const uint32_t thread = sim.defaultThread(), stream = sim.defaultStream();
+    for (int step = 0; step < 30; ++step) {
+        const int64_t atNs = 10 * ms * step;
+        sim.addNvtx(thread, "step " + std::to_string(step), atNs, atNs + 9 * ms);
+        // A step and a half later, and each longer than the one before.
+        for (int each = 0; each < 8; ++each)
+            sim.launch(thread, stream, "late", atNs + each * ms, atNs + (15 + each) * ms,
+                       atNs + (16 + each) * ms - 500 * us + step * us);
+    }
+    const TracePtr whole = sim.finish("late.sqlite");
+    const TracePtr cut = cutOf({whole}, {{}, StepRange{10, 16}});
+    for (uint32_t row = 0; row < cut->kernels.size(); ++row)
+        QVERIFY(cut->launchingCall({EventKind::Kernel, row}).isValid());
+    StepSelection selection;
+    selection.keepsWarmUp = true;
+    const auto lengthsOf = [&selection](const Trace& trace, int64_t from) {
+        std::vector<int64_t> lengths;
+        const RunSteps found = *findSteps(trace, selection);
+        for (const StepSpan& step : found.workers.front().steps)
+            if (step.number >= from && step.number < from + 7)
+                lengths.push_back(step.range.durationNs());
+        return lengths;
+    };
+    QCOMPARE(lengthsOf(*cut, 0).size(), size_t{7});
+    QCOMPARE(lengthsOf(*cut, 0), lengthsOf(*whole, 10));
+}
+
+void tst_TraceCut::whatHoldsOfTwoGpusIsNotKeptOfOne() {
+    SimulatedTrace sim;
+    const uint32_t gpus[] = {sim.addGpu(), sim.addGpu()};
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+        const uint32_t process = sim.addProcess(100 + rank, "python3", int(rank));
+        sim.addKernel(sim.addStream(process, gpus[rank], 7), "gemm", 10, 20);
+    }
+    LinkPeak pair;
+    pair.kind = LinkKind::NvLink;
+    pair.gpu = 0;
+    pair.peer = 1;
+    pair.bytesPerSecond = 400;
+    LinkPeak own = pair;
+    own.peer = noGpuId;
+    own.bytesPerSecond = 478;
+    sim.description().interconnect.peaks = {pair, own};
+    const TracePtr whole = sim.finish("two.sqlite");
+    QVERIFY(cutOf({whole}, {})->interconnect.peaks == whole->interconnect.peaks);
+    const TracePtr one = cutOf({whole}, {{0}, std::nullopt});
+    QCOMPARE(one->interconnect.peaks.size(), size_t{1});
+    QCOMPARE(one->interconnect.peaks.front().bytesPerSecond, int64_t{478});
+}
+
+void tst_TraceCut::copiesAreRefused() {
+    const TracePtr one = rankOfSteps(0, 5), copy = rankOfSteps(0, 5), other = rankOfSteps(1, 5);
+    const std::string error = errorOf({one, other, copy}, {});
+    QVERIFY2(error.find("hold the same recording: name one of them.") != std::string::npos,
+             error.c_str());
+    QCOMPARE(errorOf({one, other}, {}), std::string());
 }
 
 void tst_TraceCut::whatIsNotThereIsSaid() {

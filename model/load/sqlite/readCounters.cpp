@@ -16,6 +16,8 @@ namespace lanescope {
 namespace {
 
 constexpr int64_t maximumNumber = 1 << 16;  ///< Of a link or a core.
+/// A day; nobody reads a counter less often.
+constexpr int64_t longestIntervalNs = int64_t{24} * 3600 * 1'000'000'000;
 
 /// A counter of the file while its samples are read.
 struct ReadCounter {
@@ -86,7 +88,8 @@ Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
         counter.series.link = numberIn(reader, c.link);
         counter.series.core = numberIn(reader, c.core);
         counter.series.device = reader.text(c.device);
-        counter.series.intervalNs = std::max<int64_t>(0, reader.integerOr(c.intervalNs, 0));
+        counter.series.intervalNs =
+            std::clamp<int64_t>(reader.integerOr(c.intervalNs, 0), 0, longestIntervalNs);
         counter.samples.unit = unitFrom(reader.text(c.unit));
         counter.samples.meaning = static_cast<CounterMeaning>(meaning);
         counter.samples.intervalNs = counter.series.intervalNs;
