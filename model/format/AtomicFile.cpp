@@ -80,8 +80,8 @@ Result<void> checkPlace(const std::filesystem::path& path) {
         return fail("Cannot write {}: it is a folder.", path.string());
     const size_t length = path.filename().string().size();
     if (length > NAME_MAX)
-        return fail("Cannot write {}: its name is {} bytes too long. Choose a shorter one.",
-                    path.string(), length - NAME_MAX);
+        return fail("Cannot write {}: its name is {} byte{} too long. Choose a shorter one.",
+                    path.string(), length - NAME_MAX, length - NAME_MAX == 1 ? "" : "s");
     const std::filesystem::path folder = folderOf(path);
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(folder, error);

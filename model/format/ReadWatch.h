@@ -18,6 +18,12 @@
 
 namespace lanescope {
 
+/// What is said of the file at a path beside which a journal waits to be rolled back, which who
+/// only reads cannot do.
+inline constexpr std::string_view hotJournalSentence =
+    "A program that changed {} did not end well and left a journal beside it: put it right with "
+    "\"sqlite3 FILE .tables\", which opens it once.";
+
 /// Why numbers of a file may not be those that were recorded.
 struct FileDoubt {
     Severity severity = Severity::Warning;

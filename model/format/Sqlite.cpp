@@ -65,10 +65,7 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
             return {fmt::format("There is not enough memory to read {}.", path)};
         case SQLITE_READONLY:
             if (code == SQLITE_READONLY) break;
-            return {fmt::format(
-                "A program that changed {} did not end well and left a journal "
-                "beside it: put it right with \"sqlite3 FILE .tables\", which opens it once.",
-                path)};
+            return {fmt::format(hotJournalSentence, path)};
         case SQLITE_IOERR:
         case SQLITE_CANTOPEN:
             if (const int number = database != nullptr ? sqlite3_system_errno(database) : 0;

@@ -9,7 +9,7 @@ namespace lanescope {
 // The layout of an index file; `README.md` describes it.
 
 /// Another number for each change of the layout or of what `traceFields.h` lists.
-inline constexpr uint32_t indexVersion = 20;
+inline constexpr uint32_t indexVersion = 21;
 inline constexpr std::array<char, 8> indexMagic{'L', 'S', 'C', 'P', 'I', 'D', 'X', '\n'};
 
 /// What an index was made from.

@@ -135,7 +135,7 @@ class TraceCheck {
     /// Whether a note says that not all could be read, or made no sense, of what the file holds.
     static bool isOfReading(HealthCode code) {
         return isUnread(code) || code == HealthCode::RowsLeftOut ||
-               code == HealthCode::ValuesIgnored;
+               code == HealthCode::ValuesIgnored || code == HealthCode::BytesBehindPacked;
     }
 
     void checkEvents(const LoadProgress& progress) {

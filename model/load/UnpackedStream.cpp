@@ -20,6 +20,8 @@ namespace lanescope {
 namespace {
 
 constexpr size_t bufferBytes = size_t{1} << 18;
+/// More zeros than this behind what was packed are no padding.
+constexpr size_t mostPadding = size_t{1} << 20;
 constexpr unsigned char gzipMark[] = {0x1f, 0x8b};
 
 bool isGzip(const unsigned char* bytes, size_t count) {
@@ -50,6 +52,7 @@ struct UnpackedStream::Packed {
     bool isInside = false;  ///< Of what was packed as one, and not behind its end.
     bool isEnd = false;
     bool hasBytesBehind = false;
+    int behindError = 0;  ///< errno, if what is behind the end could not be read.
     uint64_t bytesRead = 0;
     std::vector<unsigned char> input;
 
@@ -81,14 +84,19 @@ struct UnpackedStream::Packed {
         if (isEnd) lookBehind();
     }
 
-    /// Zeros behind the end are what a tape or a disk pads files with.
+    /// Some zeros behind the end are what a tape or a disk pads files with.
     void lookBehind() {
-        do {
-            const auto* const end = stream.next_in + stream.avail_in;
-            hasBytesBehind = std::any_of(static_cast<const unsigned char*>(stream.next_in), end,
-                                         [](unsigned char byte) { return byte != 0; });
+        size_t looked = 0;
+        for (ssize_t came = 1; came > 0 && !hasBytesBehind;) {
+            const unsigned char* const begin = stream.next_in;
+            looked += stream.avail_in;
+            hasBytesBehind =
+                looked > mostPadding || std::any_of(begin, begin + stream.avail_in,
+                                                    [](unsigned char byte) { return byte != 0; });
             stream.avail_in = 0;
-        } while (!hasBytesBehind && refill() > 0);
+            came = refill();
+            if (came < 0) behindError = errno;
+        }
     }
 };
 
@@ -174,6 +182,8 @@ Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
             return fail("{} cannot be unpacked: memory is short.", path_.string());
         return fail("The compressed file {} is damaged. Copy it again.", path_.string());
     }
+    if (taken() == 0 && packed.behindError != 0)
+        return fail("Cannot read {}: {}.", path_.string(), std::strerror(packed.behindError));
     return taken();
 }
 

@@ -5,10 +5,16 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "model/format/Result.h"
 
 namespace lanescope {
+
+/// What is said of a file where `UnpackedStream::hasBytesBehind`.
+inline constexpr std::string_view bytesBehindSentence =
+    "Behind the trace in the packed file are bytes that are not of it, which are left out: another "
+    "file may have been put behind this one. Copy it again.";
 
 /// The bytes of a file from first to last, unpacked if the file is compressed with gzip, whatever
 /// it is called; files that were compressed one by one and put together are one. One thread.
@@ -27,8 +33,8 @@ class UnpackedStream {
     Result<size_t> read(std::span<char> bytes);
     /// How much of the file was read, in [0, 1].
     double fractionRead() const;
-    /// Whether bytes that are neither packed nor zeros were met behind what was packed. Known once
-    /// all is read.
+    /// Whether bytes were met behind what was packed, other than zeros of up to 1 MiB, with which a
+    /// tape fills up. Known once all is read.
     bool hasBytesBehind() const;
     bool isCompressed() const { return isCompressed_; }
     uint64_t fileBytes() const { return fileBytes_; }

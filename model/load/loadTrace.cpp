@@ -66,9 +66,8 @@ Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options,
     if (const Result<void> read = (*format)->read(source, builder, reading); !read)
         return fail(read.error());
     if (source.hasBytesBehind())
-        builder.note({Severity::Warning, HealthCode::BytesBehindPacked,
-                      "Behind what gzip packed are bytes that it did not write, which are left "
-                      "out: another file may have been put behind this one. Copy it again."});
+        builder.note(
+            {Severity::Warning, HealthCode::BytesBehindPacked, std::string(bytesBehindSentence)});
     if (!isWanted || !finish(builder, source.threads(), progress))
         return fail("Opening {} was cancelled.", source.path().string());
     return builder;

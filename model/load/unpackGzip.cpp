@@ -16,6 +16,10 @@ namespace {
 
 constexpr size_t chunkBytes = size_t{1} << 20;
 constexpr std::chrono::milliseconds reportInterval{40};
+/// The checksums of a trace, which stand behind its pages, are less than this part of them.
+constexpr uint64_t sealShare = 64;
+/// And what else may stand there.
+constexpr uint64_t mostBehind = 64 << 10;
 
 /// One run of unpacking: writes what comes out of the stream.
 class Unpacker {
@@ -42,6 +46,8 @@ class Unpacker {
                 if (const auto checked = checkStart(bytes); !checked) return fail(checked.error());
                 isFirst = false;
             }
+            // Nobody reads what lies behind what the header tells of, nor need it be written.
+            if (mostBytes_ > 0 && writtenBytes_ > mostBytes_) return true;
             if (bytes.empty()) return stream_.hasBytesBehind();
             if (const auto taken = take(bytes); !taken) return fail(taken.error());
         }
@@ -60,7 +66,9 @@ class Unpacker {
         const auto header = bytes.first(std::min(bytes.size(), sqliteHeaderBytes));
         if (!isSqliteHeader(header))
             return fail("{} is not a trace: what is compressed in it is no SQLite file.", path_);
-        return checkRoom(sqliteFileBytes(header));
+        const uint64_t told = sqliteFileBytes(header);
+        if (told > 0) mostBytes_ = told + told / sealShare + mostBehind;
+        return checkRoom(told);
     }
 
     Result<void> take(std::span<const unsigned char> bytes) {
@@ -99,6 +107,7 @@ class Unpacker {
     const LoadProgress& progress_;
     TemporaryFile& out_;
     uint64_t writtenBytes_ = 0;
+    uint64_t mostBytes_ = 0;     ///< More than the header says, its checksums included; 0: unknown.
     uint64_t allowedBytes_ = 0;  ///< Up to this much the disk has been asked.
     std::chrono::steady_clock::time_point nextReport_;
 };

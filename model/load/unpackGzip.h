@@ -21,7 +21,8 @@ struct UnpackLimits {
 
 struct UnpackedFile {
     TemporaryFile file;
-    bool hasBytesBehind = false;  ///< `UnpackedStream::hasBytesBehind`.
+    /// `UnpackedStream::hasBytesBehind`, or more was packed than its header tells of.
+    bool hasBytesBehind = false;
 };
 
 /// Unpacks an SQLite file that was compressed with gzip into a temporary file that has no name,

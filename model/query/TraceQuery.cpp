@@ -34,8 +34,10 @@ Result<TraceQuery> TraceQuery::open(const std::filesystem::path& path,
     if (source->isCompressed()) {
         const Result<UnpackedFile> unpacked = source->unpacked();
         if (!unpacked) return fail(unpacked.error());
-        return openDatabase(descriptorName(unpacked->file.descriptor()).c_str(), descriptorVfs(),
-                            path);
+        Result<TraceQuery> query = openDatabase(descriptorName(unpacked->file.descriptor()).c_str(),
+                                                descriptorVfs(), path);
+        if (query) query->hasBytesBehind_ = unpacked->hasBytesBehind;
+        return query;
     }
     if (const auto header = checkSqliteHeader(path); !header) return fail(header.error());
     std::error_code error;
@@ -61,6 +63,10 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
     if (!schema)
         if (std::optional<Error> unread = query.watch_->unreadLog(sqlite3_extended_errcode(raw)))
             return fail(std::move(*unread));
+    // What a program left that wrote to it and did not end well.
+    if (const int failed = sqlite3_extended_errcode(raw);
+        !schema && (failed & 0xff) == SQLITE_READONLY && failed != SQLITE_READONLY)
+        return fail(hotJournalSentence, path.string());
     if (!schema)
         return fail("The tables of {} cannot be read: {}", path.string(), schema.error().sentence);
     addEmptyTables(raw);
@@ -70,6 +76,13 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
 Result<QueryResult, QueryError> TraceQuery::run(std::string_view sql, const QueryLimits& limits,
                                                 const QueryProgress& progress) const {
     return RunningQuery(database_.get(), limits, progress).run(sql);
+}
+
+std::optional<FileDoubt> TraceQuery::doubt() const {
+    if (std::optional<FileDoubt> found = watch_->doubt()) return found;
+    if (!hasBytesBehind_) return std::nullopt;
+    return FileDoubt{Severity::Warning, HealthCode::BytesBehindPacked,
+                     std::string(bytesBehindSentence)};
 }
 
 Result<std::vector<QueryTable>> TraceQuery::tables() const {

@@ -39,8 +39,8 @@ class TraceQuery {
     Result<QueryResult, QueryError> run(std::string_view sql, const QueryLimits& limits = {},
                                         const QueryProgress& progress = {}) const;
 
-    /// Whether what was read so far is what was recorded.
-    std::optional<FileDoubt> doubt() const { return watch_->doubt(); }
+    /// Whether what was read so far is what was recorded, and all that is in the file.
+    std::optional<FileDoubt> doubt() const;
 
     /// The tables that can be asked, by name; those without rows last.
     Result<std::vector<QueryTable>> tables() const;
@@ -54,6 +54,7 @@ class TraceQuery {
 
     std::unique_ptr<sqlite3, Close> database_;
     std::shared_ptr<ReadWatch> watch_;
+    bool hasBytesBehind_ = false;
 };
 
 }  // namespace lanescope

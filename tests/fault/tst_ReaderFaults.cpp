@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <zlib.h>
+
 #include <QFile>
 #include <QtTest>
 #include <algorithm>
@@ -24,6 +26,15 @@ class tst_ReaderFaults : public QObject {
         path_ = folder_ / "run.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), path_).has_value());
         QVERIFY(sealPages(path_).has_value());
+        // With zeros behind it, which are looked at, too.
+        packed_ = folder_ / "packed.sqlite.gz";
+        QFile plain(QString::fromStdString(path_.string()));
+        QVERIFY(plain.open(QIODevice::ReadOnly));
+        const QByteArray bytes = plain.readAll();
+        const gzFile packed = gzopen(packed_.c_str(), "wb");
+        QCOMPARE(gzwrite(packed, bytes.constData(), unsigned(bytes.size())), int(bytes.size()));
+        QCOMPARE(gzclose(packed), Z_OK);
+        std::filesystem::resize_file(packed_, std::filesystem::file_size(packed_) + 600'000);
     }
 
     void oneCallThatFails_data() {
@@ -44,20 +55,22 @@ class tst_ReaderFaults : public QObject {
             add("stats", {"stats", file, "-r", "cuda_gpu_kern_sum", "-f", "csv"});
             add("export", {"export", file, "-o", other});
             add("sql", {"sql", file, "SELECT sum(start) FROM CUPTI_ACTIVITY_KIND_KERNEL"});
+            const QString packed = QString::fromStdString(packed_.string());
+            add("packed", {"stats", packed, "-r", "cuda_gpu_kern_sum", "-f", "csv"});
         }
     }
     void oneCallThatFails() {
         QFETCH(QString, kind);
         QFETCH(QStringList, words);
         QFETCH(bool, goesOn);
-        QVERIFY(removeIndexes(path_).has_value());
+        QVERIFY(removeIndexes(path_).has_value() && removeIndexes(packed_).has_value());
         const Outcome good = run(words, {.kind = kind});
         QCOMPARE(good.status, 0);
         const std::vector<uint64_t> calls = this->calls();
         const auto count = static_cast<long>(calls.size());
         if (count == 0) return;  // it makes no such call
         const QByteArray file = exported();
-        QVERIFY(removeIndexes(path_).has_value());
+        QVERIFY(removeIndexes(path_).has_value() && removeIndexes(packed_).has_value());
         int refused = 0, answered = 0;
         for (const long number : chosen(calls, 6)) {
             const Outcome outcome = run(words, {.kind = kind, .at = number, .goesOn = goesOn});
@@ -83,7 +96,7 @@ class tst_ReaderFaults : public QObject {
             QVERIFY2(after.status == 0, qPrintable(at));
             QVERIFY2(after.output == good.output || words[0] == "index", qPrintable(at));
             QVERIFY2(exported() == file, qPrintable(at));
-            QVERIFY(removeIndexes(path_).has_value());
+            QVERIFY(removeIndexes(path_).has_value() && removeIndexes(packed_).has_value());
         }
         qInfo("%ld calls, %d refused, %d answered", count, refused, answered);
     }
@@ -99,9 +112,11 @@ class tst_ReaderFaults : public QObject {
     std::vector<uint64_t> calls() const { return callsIn(stacksFile()); }
     QString stacksFile() const { return QString::fromStdString((folder_ / "stacks").string()); }
     bool hasIndex() const {
-        return std::ranges::any_of(indexPaths(path_), [](const std::filesystem::path& index) {
+        const auto isThere = [](const std::filesystem::path& index) {
             return std::filesystem::exists(index);
-        });
+        };
+        return std::ranges::any_of(indexPaths(path_), isThere) ||
+               std::ranges::any_of(indexPaths(packed_), isThere);
     }
     QByteArray exported() const {
         QFile file(QString::fromStdString((folder_ / "out.json").string()));
@@ -109,7 +124,7 @@ class tst_ReaderFaults : public QObject {
     }
 
     TemporaryFolder folder_;
-    std::filesystem::path path_;
+    std::filesystem::path path_, packed_;
 };
 
 LANESCOPE_TEST(tst_ReaderFaults, QCoreApplication)

@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "model/export/traceFile.h"
+#include "model/format/Fnv1a.h"
+#include "model/index/IndexFormat.h"
 #include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
 #include "model/index/readIndex.h"
@@ -116,6 +118,32 @@ class tst_Index : public QObject {
             writeTraceFile(*simulatedTraining({.steps = 3, .layers = 6, .ncclPlugin = true}), path_)
                 .has_value());
         index_ = indexPaths(path_).front();
+    }
+
+    /// An index keeps numbers of `HealthCode`: whoever moves one raises `indexVersion`, and then
+    /// writes both down here.
+    void healthCodesAreThoseOfItsVersion() {
+        Fnv1a codes;
+        for (const HealthCodeName& each : healthCodeNames) codes.add(each.identifier);
+        QCOMPARE(indexVersion, 21u);
+        QCOMPARE(codes.value(), uint64_t{0});
+    }
+
+    void aNoteOfTheFileItselfIsKept() {
+        const auto packed = *folder_ / "trace.sqlite.gz";
+        std::ifstream file(path_, std::ios::binary);
+        const std::string content{std::istreambuf_iterator<char>(file), {}};
+        const gzFile to = gzopen(packed.c_str(), "wb");
+        QVERIFY(gzwrite(to, content.data(), unsigned(content.size())) > 0);
+        QCOMPARE(gzclose(to), Z_OK);
+        std::ofstream(packed, std::ios::binary | std::ios::app) << "behind";
+        QVERIFY(openTrace(packed, always()));
+        const TracePtr again = *openTrace(packed, always());
+        QVERIFY(again->backing != nullptr);
+        const auto isOfIt = [](const HealthNote& note) {
+            return note.code == HealthCode::BytesBehindPacked;
+        };
+        QCOMPARE(std::ranges::count_if(again->health, isOfIt), 1);
     }
 
     void storesEveryMember() {

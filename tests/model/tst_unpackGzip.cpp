@@ -61,6 +61,7 @@ class tst_unpackGzip : public QObject {
     void opensWhatWasCompressedInPieces();
     void saysWhatIsBehindThePacked_data();
     void saysWhatIsBehindThePacked();
+    void writesNoMoreThanTheHeaderTellsOf();
     void opensATraceInWalMode();
     void saysWhatIsWrong_data();
     void saysWhatIsWrong();
@@ -154,6 +155,10 @@ void tst_unpackGzip::saysWhatIsBehindThePacked_data() {
         QTest::addRow("%s, a byte", kind) << content << QByteArray("x") << true;
         QTest::addRow("%s, text behind zeros", kind)
             << content << QByteArray(1'000'000, '\0') + "text" << true;
+        QTest::addRow("%s, many zeros", kind) << content << QByteArray(2'000'000, '\0') << true;
+        if (content == trace)
+            QTest::addRow("%s, another one", kind)
+                << content << QByteArray::fromStdString(packed_) << true;
         QTest::addRow("%s, half a mark", kind) << content << QByteArray("\x1f") << true;
     }
 }
@@ -169,6 +174,21 @@ void tst_unpackGzip::saysWhatIsBehindThePacked() {
         return note.code == HealthCode::BytesBehindPacked;
     };
     QCOMPARE(std::ranges::count_if((*read)->health, isOfIt), isSaid ? 1 : 0);
+}
+
+/// A small file can hold a gigantic one, of which nobody reads more than the header tells of.
+void tst_unpackGzip::writesNoMoreThanTheHeaderTellsOf() {
+    const Bytes zeros = gzipped(Bytes(8 << 20, '\0'));
+    Bytes all = packed_;
+    for (int count = 0; count < 16; ++count) all += zeros;
+    write(all);
+    const auto unpacked = unpackGzip(file(), {}, {});
+    QVERIFY(unpacked && unpacked->hasBytesBehind);
+    struct stat status {};
+    QCOMPARE(::fstat(unpacked->file.descriptor(), &status), 0);
+    QVERIFY(static_cast<size_t>(status.st_size) < plain_.size() + (4 << 20));
+    const auto read = loadTrace(file());
+    QVERIFY(read && (*read)->kernels.startNs == trace_->kernels.startNs);
 }
 
 void tst_unpackGzip::opensATraceInWalMode() {

@@ -95,14 +95,7 @@ void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
                   fmt::format("Only the first {} of the file are shown.",
                               formatBytes(static_cast<int64_t>(file.bytes))));
     else if (file.isCut || file.readError)
-        notes.add(
-            Severity::Warning, HealthCode::FileCut,
-            fmt::format("The file ends in the middle, after {} bytes: operations are missing at "
-                        "its end. {}",
-                        formatCount(static_cast<int64_t>(file.bytes)),
-                        file.readError ? file.readError->sentence
-                                       : "Copy it again, once the program that writes it has "
-                                         "ended."));
+        notes.cut(file.bytes, "operations", file.readError);
 }
 
 }  // namespace lanescope

@@ -41,13 +41,7 @@ void noteDamage(const JsonFile& file, const JsonDamage& damage, HealthCode code,
                   fmt::format("Only the first {} of the file are shown.",
                               formatBytes(static_cast<int64_t>(file.bytes))));
     else if (!file.isClosed)
-        notes.add(Severity::Warning, HealthCode::FileCut,
-                  fmt::format("The file ends in the middle, after {} bytes: events are missing at "
-                              "its end. {}",
-                              formatCount(static_cast<int64_t>(file.bytes)),
-                              file.readError ? file.readError->sentence
-                                             : "Copy it again, once the program that writes it has "
-                                               "ended."));
+        notes.cut(file.bytes, "events", file.readError);
 }
 
 /// `isWhole`: nothing is known to be missing from the file.
