@@ -83,13 +83,17 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
             "Cannot write a file for each of {} ranks by the name {}, which is a {}: name a file.",
             processes.size(), options.output,
             std::filesystem::is_directory(status) ? "folder" : "device or pipe");
+    std::vector<std::optional<std::filesystem::path>> paths(processes.size());
+    for (size_t number = 0; number < processes.size() && !options.output.empty(); ++number)
+        paths[number] = processes.size() == 1
+                            ? std::filesystem::path(options.output)
+                            : pathOfRank(options.output, trace, processes[number], number);
+    // All of them, before any is written.
+    for (const auto& path : paths)
+        if (Result<Output> output = Output::open(path, {options.file}); !output)
+            return fail(output.error());
     for (size_t number = 0; number < processes.size(); ++number) {
-        std::optional<std::filesystem::path> path;
-        if (!options.output.empty())
-            path = processes.size() == 1
-                       ? std::filesystem::path(options.output)
-                       : pathOfRank(options.output, trace, processes[number], number);
-        Result<Output> output = Output::open(path, {options.file});
+        Result<Output> output = Output::open(paths[number], {options.file});
         if (!output) return fail(output.error());
         output->giveOutOnly([&trace] { return checkIndex(trace); });
         writeKinetoTrace(trace, processes[number], [&output](std::string_view text) {

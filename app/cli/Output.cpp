@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/Output.h"
 
-#include "model/format/checkSqliteHeader.h"
+#include "model/load/checkIsNoTrace.h"
 #include "model/values/displayWidth.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 
 namespace lanescope::cli {
 
@@ -34,20 +32,6 @@ std::optional<size_t> askedColumns() {
         columns < fewestColumns || columns > most)
         return std::nullopt;
     return columns;
-}
-
-/// Reports replace reports; a recording is not made a second time so easily.
-Result<void> checkIsNoTrace(const std::filesystem::path& path) {
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored)) return {};
-    std::array<unsigned char, sqliteHeaderBytes> start{};
-    std::ifstream(path, std::ios::binary)
-        .read(reinterpret_cast<char*>(start.data()), std::streamsize{sqliteHeaderBytes});
-    if (!isSqliteHeader(start)) return {};
-    return fail(
-        "Will not write over {}, which is a trace or another database; choose another "
-        "output file.",
-        path.string());
 }
 
 }  // namespace

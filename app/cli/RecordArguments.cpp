@@ -40,7 +40,6 @@ constexpr double slowestMetrics = 1, fastestMetrics = 10'000;
 
 /// What is wrong with the name of a trace; empty if nothing.
 std::string outputProblem(const std::string& name) {
-    if (name.empty()) return "The output name is empty";
     if (name == "-") return "A trace cannot go to standard output: name a file";
     return {};
 }
@@ -81,12 +80,12 @@ std::string reserveProblem(uint64_t bytes) {
 }  // namespace
 
 void RecordArguments::addTo(CLI::App& command) {
-    command
-        .add_option("-o,--output", options_.outputPattern,
-                    "The trace; %p is the program's process id, %n the first free number, %h the "
-                    "host, %q{NAME} an environment variable "
-                    "(default: lanescope-<program>-<n>.sqlite)")
-        ->type_name("FILE")
+    help::takesOutput(
+        command.add_option("-o,--output", options_.outputPattern,
+                           "The trace; %p is the program's process id, %n the first free number, "
+                           "%h the host, %q{NAME} an environment variable "
+                           "(default: lanescope-<program>-<n>.sqlite)"),
+        "FILE")
         ->check(CLI::Validator(outputProblem, ""));
     command.add_flag("--force", options_.overwrite, "Overwrite the trace if it exists");
     help::takesNumber(

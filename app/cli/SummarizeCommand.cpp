@@ -27,6 +27,11 @@ struct SummarizeOptions {
 
 Result<std::filesystem::path> summarize(const std::filesystem::path& file,
                                         const std::filesystem::path& folder) {
+    const std::filesystem::path path = folder / fleet::summaryName(file);
+    if (const size_t bytes = path.filename().string().size(); bytes > NAME_MAX)
+        return fail(
+            "Cannot write {}: its name is {} byte{} too long. Give the trace a shorter one.",
+            path.string(), bytes - NAME_MAX, bytes - NAME_MAX == 1 ? "" : "s");
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
     const Result<compare::RunSummary> run = compare::summarizeRun(**trace);
@@ -37,10 +42,6 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file,
     // Only traces of ours have clocks; of another format there are none.
     if (const Result<Database> database = Database::openReadOnly(file))
         details->clocks = fleet::readClocks(*database, **trace, *run);
-    const std::filesystem::path path = folder / fleet::summaryName(file);
-    if (const size_t bytes = path.filename().string().size(); bytes > NAME_MAX)
-        return fail("Cannot write {}: its name is {} bytes too long. Give the trace a shorter one.",
-                    path.string(), bytes - NAME_MAX);
     // Before, so that what stands there stays; and after, as writing looks at more of the trace.
     if (const auto whole = checkIndex(**trace); !whole) return fail(whole.error());
     if (auto written = fleet::writeSummaryFile(path, **trace, *run, *details, false); !written)

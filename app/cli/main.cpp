@@ -28,6 +28,7 @@
 #include "app/cli/versionText.h"
 #include "app/completion/completions.h"
 #include "app/help/HelpFormatter.h"
+#include "app/help/takes.h"
 #include "model/load/TraceFormat.h"
 #include "model/query/QueryProcess.h"
 #ifdef LANESCOPE_HAS_CAPTURE
@@ -175,6 +176,10 @@ int run(int argc, char** argv) {
 #ifdef LANESCOPE_HAS_CAPTURE
         separateProgram(app, words);
 #endif
+        if (const std::string problem = help::emptyValueProblem(words); !problem.empty()) {
+            reportFailure({fmt::format("{}. Try '{}'.", problem, helpCommand(app))});
+            return exitUsage;
+        }
         std::reverse(words.begin(), words.end());  // As `parse` wants them.
         app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {

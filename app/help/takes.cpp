@@ -41,4 +41,13 @@ CLI::Option* takesOutput(CLI::Option* option, const std::string& name) {
         ""));
 }
 
+std::string emptyValueProblem(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word == "--") break;
+        if (word.starts_with("--") && word.find('=') == word.size() - 1)
+            return fmt::format("{} has no value", word);
+    }
+    return {};
+}
+
 }  // namespace lanescope::help

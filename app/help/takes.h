@@ -17,4 +17,9 @@ CLI::Option* takesNumber(CLI::Option* option, const std::string& name, double le
 /// is an error. Returns the option.
 CLI::Option* takesOutput(CLI::Option* option, const std::string& name);
 
+/// What is wrong with words of a command line, up to "--", that give an option an empty value, as
+/// "--output=$OUT" does where OUT is not set: the parser would take the next word for it. Empty if
+/// there are none.
+std::string emptyValueProblem(const std::vector<std::string>& words);
+
 }  // namespace lanescope::help

@@ -208,6 +208,12 @@ Result<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv)
         std::fputs(completion::completions(app, words, formatPatterns(), none).c_str(), stdout);
         return tl::unexpected<int>(0);
     }
+    const std::string problem =
+        help::emptyValueProblem(std::vector<std::string>(argv, argv + argc));
+    if (!problem.empty()) {
+        std::fputs(fmt::format("lanescope-viewer: {}.\n", printable(problem)).c_str(), stderr);
+        return tl::unexpected<int>(2);
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

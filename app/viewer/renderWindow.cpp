@@ -32,6 +32,7 @@
 #include "app/viewer/finderEntries.h"
 #include "model/format/OutputFile.h"
 #include "model/index/openTrace.h"
+#include "model/load/checkIsNoTrace.h"
 #include "model/trace/notesOf.h"
 #include "model/values/formatValue.h"
 #include "views/compare/AlignmentBar.h"
@@ -292,7 +293,8 @@ std::vector<std::string> warningsOf(const MainWindow& window) {
 
 Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
     const RenderOptions render = options.render.value_or(RenderOptions{});
-    Result<OutputFile> file = OutputFile::open(render.path, AtomicFile::usualMode);
+    if (const Result<void> free = checkIsNoTrace(render.path); !free) return free;
+    Result<OutputFile> file = OutputFile::open(render.path);
     if (!file) return fail(file.error());
     window.setThemeChoice(render.isDark ? ThemeChoice::Dark : ThemeChoice::Light);
     window.resize(render.size);

@@ -294,6 +294,19 @@ class tst_FileSentences : public QObject {
         QVERIFY2(outcome.errors.count('\n') <= 2, qPrintable(outcome.errors));
         QCOMPARE(outcome.output, QString());
         QCOMPARE(entries(), before);
+        // Where a variable of a script is not set: the parser would take the next word.
+        command.removeAt(2);
+        command[1] = (option == "-o" ? "--output" : option) + QString("=");
+        const Outcome unset = run(command);
+        QVERIFY2(unset.exitCode == 2, qPrintable(unset.errors));
+        QVERIFY2(unset.errors.contains(command[1] + " has no value"), qPrintable(unset.errors));
+        QCOMPARE(entries(), before);
+    }
+
+    void whatAProgramIsGivenIsItsOwn() {
+        const Outcome recorded =
+            run({"record", "-o", "run.sqlite", "echo", "--output=", "--", "x"});
+        QVERIFY2(recorded.output.contains("--output= -- x"), qPrintable(recorded.output));
     }
 
     void noReportReplacesATrace() {
@@ -301,6 +314,8 @@ class tst_FileSentences : public QObject {
         const SampleCopies sample;
         put("other.sqlite", recorded_);
         put("cut.sqlite", recorded_.left(5'000));
+        QVERIFY(QFile::copy(LANESCOPE_SAMPLES "/resnet152-nvlink.sqlite.gz", at("packed.gz")));
+        QVERIFY(QFile::link("other.sqlite", at("link.sqlite")));
         put("report.txt", "an older report");
         for (const QStringList& command :
              {QStringList{"stats", "run.sqlite"}, QStringList{"explain", "run.sqlite"},
@@ -308,7 +323,7 @@ class tst_FileSentences : public QObject {
               QStringList{"export", "run.sqlite"},
               QStringList{"export", "-f", "folded", "run.sqlite"},
               QStringList{"sql", "run.sqlite", "SELECT 1"}}) {
-            for (const QString trace : {"other.sqlite", "cut.sqlite"}) {
+            for (const QString trace : {"other.sqlite", "cut.sqlite", "packed.gz", "link.sqlite"}) {
                 const QByteArray before = contentOf(qPrintable(trace));
                 const Outcome outcome = run(command + QStringList{"-o", trace});
                 QCOMPARE(outcome.exitCode, command[0] == "compare" ? 3 : 1);
@@ -322,6 +337,22 @@ class tst_FileSentences : public QObject {
             QVERIFY2(replaced.exitCode == 0, qPrintable(replaced.errors));
             QVERIFY(contentOf("report.txt") != "an older report");
         }
+    }
+
+    /// It may be a trace that somebody else recorded into this folder.
+    void noReportReplacesWhatCannotBeRead() {
+        put("run.sqlite", recorded_);
+        put("secret.sqlite", recorded_);
+        fs::permissions(*folder_ / "run.sqlite", fs::perms(0644));
+        fs::permissions(*folder_ / "secret.sqlite", fs::perms(0));
+        fs::permissions(folder_->path(), fs::perms(0777));
+        const Outcome outcome = run({"stats", "run.sqlite", "-o", "secret.sqlite"}, Who::Anybody);
+        QCOMPARE(outcome.exitCode, 1);
+        QVERIFY2(outcome.errors.startsWith("lanescope: Will not write over secret.sqlite, which "
+                                           "may be a trace. Cannot read secret.sqlite: "),
+                 qPrintable(outcome.errors));
+        fs::permissions(*folder_ / "secret.sqlite", fs::perms(0600));
+        QCOMPARE(contentOf("secret.sqlite"), recorded_);
     }
 
     void aNameThatIsTooLongSaysByHowMuch() {
@@ -343,7 +374,7 @@ class tst_FileSentences : public QObject {
         const Outcome ranks = run({"export", "-f", "kineto", sample("nvlink"), "-o", stem});
         QCOMPARE(ranks.exitCode, 1);
         QCOMPARE(ranks.errors, "lanescope: Cannot write " + stem +
-                                   ".rank0: its name is 1 bytes too long. Choose a shorter one.\n");
+                                   ".rank0: its name is 1 byte too long. Choose a shorter one.\n");
         QCOMPARE(entries().size(), 1);
     }
 

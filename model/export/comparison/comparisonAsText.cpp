@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/export/comparison/ComparisonReport.h"
 #include "model/export/comparison/TextGrid.h"
 #include "model/export/comparison/comparisonSentences.h"
 #include "model/export/comparison/textTables.h"
+#include "model/values/displayWidth.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::report {
@@ -13,6 +16,10 @@ namespace {
 
 /// So many candidates fit beside each other.
 constexpr size_t candidatesAbreast = 3;
+/// Of a line of the runs what is there beside the name of the range, and beside that of the file
+/// where it stands below.
+constexpr size_t besideRange = 60, besideFile = 14;
+constexpr size_t narrowestName = 16;  ///< However narrow a line is.
 
 class TextReport {
   public:
@@ -83,6 +90,10 @@ class TextReport {
             text_ += fmt::format("Compared: {}.\n", printable(report_.selection));
     }
 
+    size_t roomBeside(size_t others) const {
+        return std::max(report_.lineWidth, others + narrowestName) - others;
+    }
+
     /// A line of the table of runs.
     struct RunLine {
         std::string run, steps, title;
@@ -92,33 +103,36 @@ class TextReport {
         std::vector<RunLine> lines;
         const std::vector<ReportGroup> groups = reportGroups(report_, report_.candidates.size());
         const std::string baselineTitle = printable(report_.baseline.facts.title);
+        const size_t widest = roomBeside(besideRange);
         if (groups.empty())
-            lines.push_back({"Baseline", sourceSentence(report_.baseline), baselineTitle});
-        for (const ReportGroup& group : groups)
             lines.push_back(
-                {"Baseline",
-                 stepsSentence(report_.baseline, group.baselineWorker, group.view.first().baseline),
-                 baselineTitle});
+                {"Baseline", sourceSentence(report_.baseline, 0, widest), baselineTitle});
+        for (const ReportGroup& group : groups)
+            lines.push_back({"Baseline",
+                             stepsSentence(report_.baseline, group.baselineWorker,
+                                           group.view.first().baseline, widest),
+                             baselineTitle});
         for (size_t index = 0; index < report_.candidates.size(); ++index) {
             const ComparedCandidate& candidate = report_.candidates[index];
             const compare::WorkerComparison* pair = candidate.comparison.criticalPair();
-            lines.push_back(
-                {candidateColumn(report_, index),
-                 pair ? stepsSentence(candidate.summary, pair->candidateWorker, pair->candidate)
-                      : sourceSentence(candidate.summary),
-                 printable(candidate.summary.facts.title)});
+            lines.push_back({candidateColumn(report_, index),
+                             pair ? stepsSentence(candidate.summary, pair->candidateWorker,
+                                                  pair->candidate, widest)
+                                  : sourceSentence(candidate.summary, 0, widest),
+                             printable(candidate.summary.facts.title)});
         }
         return lines;
     }
 
-    /// The names of files may be cut, what is said of their steps not: where a line has no room for
-    /// it, it goes on in the next.
+    /// Names may be cut, what is said of the steps not: where a line has no room for it, it goes on
+    /// in the next.
     std::string runsText() const {
         TextGrid grid(std::vector(3, TextGrid::Side::Left));
         TextGrid narrow(std::vector(2, TextGrid::Side::Left));
         for (const RunLine& line : runLines()) {
             grid.add({line.run, line.steps, line.title});
-            narrow.add({line.run, fmt::format("{} ({})", line.steps, line.title)},
+            narrow.add({line.run, fmt::format("{} ({})", line.steps,
+                                              cutMiddle(line.title, roomBeside(besideFile)))},
                        TextGrid::Overlong::Wrap);
         }
         return (grid.fits(report_.lineWidth) ? grid : narrow).text(report_.lineWidth);

@@ -7,6 +7,7 @@
 
 #include "model/compare/cautions.h"
 #include "model/compare/shownNumbers.h"
+#include "model/values/displayWidth.h"
 #include "model/values/formatValue.h"
 
 namespace lanescope::report {
@@ -50,14 +51,14 @@ ComparisonTable outliersOf(const ComparisonReport& report) {
     return all;
 }
 
-std::string sourceSentence(const RunSummary& run, int64_t count) {
+std::string sourceSentence(const RunSummary& run, int64_t count, size_t widestName) {
+    const std::string pattern = cutMiddle(printable(run.pattern), widestName);
     const char* steps = count == 1 ? "step" : "steps";
     switch (run.source) {
         case StepSource::NvtxRange:
             if (run.rangesPerStep > 1)
-                return fmt::format("{} of {} \"{}\" each", steps, run.rangesPerStep,
-                                   printable(run.pattern));
-            return fmt::format("{} \"{}\"", steps, printable(run.pattern));
+                return fmt::format("{} of {} \"{}\" each", steps, run.rangesPerStep, pattern);
+            return fmt::format("{} \"{}\"", steps, pattern);
         case StepSource::KernelPattern:
             return fmt::format("{} found by the rhythm of {} kernels", steps,
                                count == 1 ? "its" : "their");
@@ -69,14 +70,16 @@ std::string sourceSentence(const RunSummary& run, int64_t count) {
     return "one chosen stretch";
 }
 
-std::string stepsSentence(const RunSummary& run, uint32_t worker, const StepDistribution& steps) {
+std::string stepsSentence(const RunSummary& run, uint32_t worker, const StepDistribution& steps,
+                          size_t widestName) {
     const std::string label =
         worker < run.workers.size() ? run.workers[worker].label() : std::string();
     const std::string median = timeText(steps.medianNs);
     if (run.source == StepSource::WholeRun || run.source == StepSource::Chosen)
-        return fmt::format("{}, {}: {}", sourceSentence(run, steps.count), label, median);
+        return fmt::format("{}, {}: {}", sourceSentence(run, steps.count, widestName), label,
+                           median);
     return fmt::format("{} {}, {}: median {}", formatCount(steps.count),
-                       sourceSentence(run, steps.count), label, median);
+                       sourceSentence(run, steps.count, widestName), label, median);
 }
 
 std::string placeSentence(const ComparisonView& view) {

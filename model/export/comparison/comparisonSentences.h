@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,12 +25,14 @@ std::vector<ReportCaution> cautionsOf(const ComparisonReport& report);
 /// `compare::outlierTable` of all candidates; steps of the baseline once, however many there are.
 compare::ComparisonTable outliersOf(const ComparisonReport& report);
 
-/// "20 steps "step #", rank 0, GPU 0: median 78.18 ms".
+/// "20 steps "step #", rank 0, GPU 0: median 78.18 ms". The name of the range is cut to
+/// `widestName` columns.
 std::string stepsSentence(const compare::RunSummary& run, uint32_t worker,
-                          const compare::StepDistribution& steps);
+                          const compare::StepDistribution& steps, size_t widestName);
 /// "steps "step #"", "steps found by the rhythm of their kernels", "the whole run as one step"; in
 /// the singular of one.
-std::string sourceSentence(const compare::RunSummary& run, int64_t count = 0);
+std::string sourceSentence(const compare::RunSummary& run, int64_t count = 0,
+                           size_t widestName = std::numeric_limits<size_t>::max());
 /// "rank 0, GPU 0", or "rank 0, GPU 0 against rank 1, GPU 1".
 std::string placeSentence(const compare::ComparisonView& view);
 

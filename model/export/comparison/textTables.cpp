@@ -21,7 +21,8 @@ namespace {
 
 using Side = TextGrid::Side;
 
-constexpr size_t widestRange = 24;
+/// Of names of ranges before other columns, and where a line has no room for that.
+constexpr size_t widestRange = 24, narrowRange = 12;
 /// A name that is longer is cut where the terminal ends.
 constexpr size_t widestWholeName = 60;
 
@@ -79,6 +80,7 @@ Heads inTwoLines(Heads heads) {
 struct GridStyle {
     bool hasSum = false;  ///< A rule stands before the last row.
     TextGrid::Overlong overlong = TextGrid::Overlong::Cut;
+    size_t widest = widestRange;
 };
 
 TextGrid gridOf(const ComparisonTable& table, const std::vector<size_t>& columns,
@@ -100,7 +102,7 @@ TextGrid gridOf(const ComparisonTable& table, const std::vector<size_t>& columns
                 text = "-";
             const bool isLast = column + 1 == table.columns.size();
             cells.push_back(table.columns[column].field == Field::Range && !isLast
-                                ? cutMiddle(text, widestRange)
+                                ? cutMiddle(text, style.widest)
                                 : text);
         }
         grid.add(std::move(cells), style.overlong);
@@ -113,6 +115,9 @@ std::string gridText(const ComparisonTable& table, size_t width, GridStyle style
     const Heads heads = headsOf(table, columns);
     const TextGrid grid = gridOf(table, columns, heads, style);
     if (grid.fits(width)) return grid.text(width);
+    TextGrid narrow = gridOf(table, columns, inTwoLines(heads), style);
+    if (narrow.fits(width)) return narrow.text(width);
+    style.widest = narrowRange;
     return gridOf(table, columns, inTwoLines(heads), style).text(width);
 }
 
