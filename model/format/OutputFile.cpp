@@ -7,7 +7,7 @@
 
 namespace lanescope {
 
-Result<OutputFile> OutputFile::open(const std::filesystem::path& path, mode_t mode) {
+Result<OutputFile> OutputFile::open(const std::filesystem::path& path) {
     OutputFile output;
     std::error_code ignored;
     const std::filesystem::file_status status = std::filesystem::status(path, ignored);
@@ -15,7 +15,7 @@ Result<OutputFile> OutputFile::open(const std::filesystem::path& path, mode_t mo
                            !std::filesystem::is_regular_file(status) &&
                            !std::filesystem::is_directory(status);
     if (!isInPlace) {
-        Result<AtomicFile> file = AtomicFile::create(path, mode);
+        Result<AtomicFile> file = AtomicFile::create(path);
         if (!file) return fail(file.error());
         file->keepAccess();
         output.file_.emplace(std::move(*file));

@@ -16,10 +16,9 @@ namespace lanescope {
 /// whole, or in place a device, a pipe or stdout, which have no such moment. One thread.
 class OutputFile {
   public:
-    /// Fails at once if no file can get that name. `mode` is that of a new file, less the umask;
-    /// one that is there keeps who may use it.
-    static Result<OutputFile> open(const std::filesystem::path& path,
-                                   mode_t mode = AtomicFile::ownersMode);
+    /// Fails at once if no file can get that name. A new file is its owner's only; one that is
+    /// there keeps who may use it.
+    static Result<OutputFile> open(const std::filesystem::path& path);
     static OutputFile standardOutput();
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&&) = delete;

@@ -25,8 +25,7 @@ namespace {
 /// Whether both hold the same recording, as copies and links of a file do.
 bool areCopies(const Trace& one, const Trace& other) {
     const auto isSame = [](const Process& a, const Process& b) {
-        return a.globalPid == b.globalPid && a.rank == b.rank &&
-               a.facts->bootId == b.facts->bootId;
+        return a.globalPid == b.globalPid && a.rank == b.rank && a.facts->bootId == b.facts->bootId;
     };
     return one.kernels.size() + one.apiCalls.size() + one.nvtx.size() > 0 &&
            one.startUtcNs == other.startUtcNs && one.facts.host == other.facts.host &&

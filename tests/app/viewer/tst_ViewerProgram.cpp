@@ -249,6 +249,34 @@ class TestViewerProgram : public QObject {
         QCOMPARE(std::filesystem::file_size(former), uintmax_t{6});
     }
 
+    void noPictureReplacesATrace() {
+        const QString other = baseline_ + ".other";
+        QVERIFY(QFile::copy(candidate_, other));
+        for (const QString& trace : {other, baseline_}) {
+            const auto bytes = [&trace] {
+                QFile file(trace);
+                return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+            };
+            const QByteArray before = bytes();
+            const Outcome outcome = runViewer({baseline_, "--render", trace});
+            QVERIFY2(outcome.status != 0, qPrintable(outcome.errors));
+            QVERIFY2(outcome.errors.contains("Will not write over " + trace + ", which is a trace"),
+                     qPrintable(outcome.errors));
+            // What a variable of a script that is not set makes of it.
+            const Outcome unset = runViewer({"--render=", trace});
+            QCOMPARE(unset.status, 2);
+            QVERIFY2(unset.errors.contains("--render= has no value"), qPrintable(unset.errors));
+            QVERIFY(bytes() == before && !before.isEmpty());
+        }
+    }
+
+    void aPictureIsItsOwnersOnly() {
+        QFile::remove(picture_);
+        QCOMPARE(runViewer({baseline_, "--render", picture_}).status, 0);
+        const auto others = QFileDevice::ReadGroup | QFileDevice::ReadOther;
+        QVERIFY(!(QFile::permissions(picture_) & others));
+    }
+
     void aPictureHasTheVeryNameThatWasAskedFor() {
         const std::filesystem::path name = folder_ / "\xff.png";
         // Qt has no words that are not UTF-8, so the shell puts the name together.
