@@ -19,7 +19,7 @@ constexpr size_t candidatesAbreast = 3;
 /// Of a line of the runs what is there beside the name of the range, and beside that of the file
 /// where it stands below.
 constexpr size_t besideRange = 60, besideFile = 14;
-constexpr size_t narrowestName = 16;  ///< However narrow a line is.
+constexpr size_t leastName = 16;  ///< However narrow a line is.
 
 class TextReport {
   public:
@@ -91,7 +91,7 @@ class TextReport {
     }
 
     size_t roomBeside(size_t others) const {
-        return std::max(report_.lineWidth, others + narrowestName) - others;
+        return std::max(report_.lineWidth, others + leastName) - others;
     }
 
     /// A line of the table of runs.
