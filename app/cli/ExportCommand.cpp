@@ -88,9 +88,9 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
         paths[number] = processes.size() == 1
                             ? std::filesystem::path(options.output)
                             : pathOfRank(options.output, trace, processes[number], number);
-    // All of them, before any is written.
-    for (const auto& path : paths)
-        if (Result<Output> output = Output::open(path, {options.file}); !output)
+    // All of them, before any is written. A pipe, which one rank may go to, is opened once only.
+    for (size_t number = 0; number < paths.size() && paths.size() > 1; ++number)
+        if (Result<Output> output = Output::open(paths[number], {options.file}); !output)
             return fail(output.error());
     for (size_t number = 0; number < processes.size(); ++number) {
         Result<Output> output = Output::open(paths[number], {options.file});
