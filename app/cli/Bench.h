@@ -2,16 +2,43 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "app/cli/BenchFolder.h"
-#include "app/cli/runApart.h"
+#include "app/cli/recordRun.h"
 #include "capture/record/Recorder.h"
+#include "model/compare/CompareSelection.h"
 #include "model/compare/RunComparison.h"
-#include "model/requests/CompareSelection.h"
+#include "model/format/Result.h"
 
 namespace lanescope::cli {
+
+/// The two commands of a bench: A, the baseline, and B, the candidate.
+enum class BenchSide { Baseline, Candidate };
+inline constexpr std::array benchSides{BenchSide::Baseline, BenchSide::Candidate};
+
+/// The folder that a bench leaves its traces in, and what it prints beside them: A1.sqlite, A1.log,
+/// B1.sqlite ...
+class BenchFolder {
+  public:
+    /// Makes `folder`, or takes it if it is empty; with an empty name makes "lanescope-bench-1", or
+    /// the next that is not there.
+    static Result<BenchFolder> make(const std::string& folder);
+
+    const std::filesystem::path& path() const { return path_; }
+    /// "B3".
+    static std::string runName(BenchSide side, int round);
+    std::filesystem::path trace(BenchSide side, int round) const;
+    /// What the run printed; of warm-ups, which have no round, all in one.
+    std::filesystem::path log(BenchSide side, int round) const;
+    std::filesystem::path warmUpLog(BenchSide side) const;
+    /// Removes what a run left that is not whole, but for its log.
+    void removeTrace(BenchSide side, int round) const;
+
+  private:
+    std::filesystem::path path_;
+};
 
 /// What a bench is asked for.
 struct BenchOptions {
@@ -51,7 +78,7 @@ class Bench {
     /// Why the run cannot count; empty if it can.
     std::string problemOf(const RunEnd& end, const std::string& run,
                           const std::filesystem::path& log) const;
-    std::vector<compare::RunSummary>& runsOf(BenchSide side) {
+    std::vector<analysis::RunSummary>& runsOf(BenchSide side) {
         return runs_[static_cast<size_t>(side)];
     }
 
@@ -59,7 +86,7 @@ class Bench {
     const BenchFolder& folder_;
     RunSignals signals_;
     int round_ = 0;
-    std::array<std::vector<compare::RunSummary>, 2> runs_;
+    std::array<std::vector<analysis::RunSummary>, 2> runs_;
     std::vector<compare::Claim> claims_;  ///< After each round from the second on.
 };
 

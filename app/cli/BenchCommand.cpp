@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/BenchCommand.h"
+#include "app/cli/commands.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,11 @@
 #include <memory>
 
 #include "app/cli/Bench.h"
-#include "app/cli/Command.h"
 #include "app/cli/ComparisonAnswer.h"
+#include "app/cli/Output.h"
 #include "app/cli/RecordArguments.h"
-#include "app/cli/compareHelp.h"
-#include "app/cli/stepOptions.h"
-#include "app/help/takes.h"
+#include "app/cli/commandOptions.h"
+#include "app/help/HelpFormatter.h"
 
 namespace lanescope::cli {
 

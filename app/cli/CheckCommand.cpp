@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/CheckCommand.h"
+#include "app/cli/commands.h"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "app/cli/Output.h"
-#include "app/cli/ProgressLine.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/checkTrace.h"
-#include "model/load/TraceFormat.h"
 #include "model/notes/NotesFile.h"
-#include "model/values/formatValue.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::cli {
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/CompareCommand.h"
+#include "app/cli/commands.h"
 
 #include <memory>
 #include <optional>
 
-#include "app/cli/Command.h"
 #include "app/cli/ComparisonAnswer.h"
-#include "app/cli/compareHelp.h"
-#include "app/cli/stepOptions.h"
-#include "app/help/takes.h"
+#include "app/cli/Output.h"
+#include "app/cli/commandOptions.h"
+#include "app/help/HelpFormatter.h"
 
 namespace lanescope::cli {
 

@@ -3,9 +3,20 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "model/requests/makeComparison.h"
+#include "model/pages/makeComparison.h"
+
+namespace lanescope::cli {
+
+/// What conditions are made of, for the help of commands that take them.
+std::string_view conditionsHelp();
+
+/// What `lanescope compare --help` says below its options: conditions, exit status, examples.
+std::string compareHelp();
+
+}  // namespace lanescope::cli
 
 namespace lanescope::report {
 struct ComparisonReport;

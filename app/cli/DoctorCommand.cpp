@@ -1,19 +1,191 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/DoctorCommand.h"
-
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "app/cli/Command.h"
 #include "app/cli/Output.h"
-#include "app/cli/measurePeaks.h"
-#include "app/help/takes.h"
+#include "app/cli/commands.h"
+#include "app/help/HelpFormatter.h"
 #include "capture/doctor/diagnose.h"
+#include "capture/doctor/measureCopies.h"
+#include "capture/machine/Machine.h"
+#include "model/bandwidth/linkPeaks.h"
+#include "model/format/factNames.h"
+#include "model/text/formatTable.h"
 
 namespace lanescope::cli {
+
+/// `doctor --measure`: measures the copies of this machine, prints them beside what they could be
+/// by the data sheet, and keeps them for `record`. Returns the exit status: 0 if every GPU was
+/// measured.
+int measurePeaks(bool isForced, bool isJson);
+
+namespace {
+
+/// Rates above this share of the nominal peak are taken for mistakes.
+constexpr double mostOfNominal = 1.2;
+
+/// A measured peak with what it is called and compared with.
+struct Row {
+    const capture::MeasuredPeak* peak = nullptr;
+    std::string gpu;
+    std::string copy;
+    double nominalBytesPerSecond = 0;  ///< 0 if unknown.
+};
+
+const capture::MachineGpu* machineGpu(const capture::Machine& machine, const std::string& uuid) {
+    for (const capture::MachineGpu& gpu : machine.gpus)
+        if (gpu.uuid == uuid) return &gpu;
+    return nullptr;
+}
+
+const capture::MachineLink* linkBetween(const capture::Machine& machine, const std::string& from,
+                                        const std::string& to) {
+    const capture::MachineGpu* const gpu = machineGpu(machine, from);
+    const capture::MachineGpu* const peer = machineGpu(machine, to);
+    if (gpu == nullptr || peer == nullptr) return nullptr;
+    for (const capture::MachineLink& link : machine.links)
+        if (link.gpu == gpu->index && link.peer == peer->index) return &link;
+    return nullptr;
+}
+
+/// The number by which nvidia-smi calls the GPU; CUDA's own where NVML is silent.
+std::string numberOf(const capture::Machine& machine, const std::vector<capture::MeasuredGpu>& gpus,
+                     const std::string& uuid) {
+    if (const capture::MachineGpu* const gpu = machineGpu(machine, uuid))
+        return fmt::format("{}", gpu->index);
+    for (const capture::MeasuredGpu& gpu : gpus)
+        if (gpu.uuid == uuid) return fmt::format("{}", gpu.ordinal);
+    return "?";
+}
+
+Row rowOf(const capture::Machine& machine, const capture::Measurement& measured,
+          const capture::MeasuredPeak& peak) {
+    Row row;
+    row.peak = &peak;
+    row.gpu = numberOf(machine, measured.gpus, peak.gpuUuid);
+    const capture::MachineGpu* const gpu = machineGpu(machine, peak.gpuUuid);
+    const auto pcie = static_cast<double>(
+        gpu ? pcieBytesPerSecond(gpu->pcieGeneration, gpu->pcieWidth) : int64_t{0});
+    if (peak.kind == "host-copy") {
+        row.copy = fmt::format("{} {}", peak.direction == "rx" ? "HtoD" : "DtoH", peak.memory);
+        row.nominalBytesPerSecond = pcie;
+    } else if (peak.kind == "dram") {
+        row.copy = "DtoD, read and written";
+        for (const capture::MeasuredGpu& each : measured.gpus)
+            if (each.uuid == peak.gpuUuid)
+                row.nominalBytesPerSecond = static_cast<double>(each.nominalMemoryBytesPerSecond);
+    } else {
+        row.copy = "to GPU " + numberOf(machine, measured.gpus, peak.peerUuid);
+        const capture::MachineLink* const link = linkBetween(machine, peak.gpuUuid, peak.peerUuid);
+        const int links = link ? link->nvlinkCount : 0;
+        row.copy += links > 0 ? fmt::format(", NV{}", links) : ", PCIe";
+        row.nominalBytesPerSecond =
+            links > 0 && gpu ? nominalNvlinkBytesPerSecond(gpu->computeMajor, links) : pcie;
+    }
+    return row;
+}
+
+ReportTable tableOf(const capture::Machine& machine, const capture::Measurement& measured) {
+    ReportTable table;
+    table.columns = {{"GPU", Unit::Text},
+                     {"Copy", Unit::Text},
+                     {"Measured", Unit::GigabytesPerSecond},
+                     {"Nominal", Unit::GigabytesPerSecond},
+                     {"Of Nominal", Unit::Percent}};
+    for (const capture::MeasuredPeak& peak : measured.peaks) {
+        const Row row = rowOf(machine, measured, peak);
+        const auto rate = static_cast<double>(peak.bytesPerSecond);
+        const double nominal = row.nominalBytesPerSecond;
+        table.rows.push_back({row.gpu, row.copy, rate / 1e9,
+                              nominal > 0 ? Cell(nominal / 1e9) : Cell(),
+                              nominal > 0 ? Cell(100 * rate / nominal) : Cell()});
+    }
+    return table;
+}
+
+/// Peer copies go over NVLink or PCIe; only NVML knows.
+void nameLinks(const capture::Machine& machine, std::vector<capture::MeasuredPeak>& peaks) {
+    for (capture::MeasuredPeak& peak : peaks) {
+        if (peak.peerUuid.empty()) continue;
+        const capture::MachineLink* const link = linkBetween(machine, peak.gpuUuid, peak.peerUuid);
+        if (link != nullptr && link->nvlinkCount == 0) peak.kind = "pcie";
+    }
+}
+
+/// Takes out what is faster than the hardware can be, and says so: a measurement that went wrong.
+void dropImplausible(const capture::Machine& machine, capture::Measurement& measured) {
+    std::erase_if(measured.peaks, [&](const capture::MeasuredPeak& peak) {
+        const Row row = rowOf(machine, measured, peak);
+        const auto rate = static_cast<double>(peak.bytesPerSecond);
+        if (row.nominalBytesPerSecond <= 0 || rate <= mostOfNominal * row.nominalBytesPerSecond)
+            return false;
+        reportWarning(fmt::format(
+            "GPU {}, {}: {:.1f} GB/s is not plausible where the hardware is rated {:.1f} GB/s, so "
+            "it is not kept.",
+            row.gpu, row.copy, rate / 1e9, row.nominalBytesPerSecond / 1e9));
+        return true;
+    });
+}
+
+Result<std::filesystem::path> keep(const capture::Measurement& measured) {
+    const Result<std::filesystem::path> file = capture::MeasuredPeaks::defaultFile();
+    if (!file) return file;
+    // What another time found out of other GPUs stays; an unreadable file is replaced.
+    capture::MeasuredPeaks all =
+        capture::MeasuredPeaks::load(*file).value_or(capture::MeasuredPeaks{});
+    capture::MeasuredPeaks newer;
+    newer.measuredAtUtcNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                std::chrono::system_clock::now().time_since_epoch())
+                                .count();
+    newer.peaks = measured.peaks;
+    all.merge(newer);
+    if (const Result<void> saved = all.save(*file); !saved) return fail(saved.error());
+    return *file;
+}
+
+}  // namespace
+
+int measurePeaks(bool isForced, bool isJson) {
+    const auto driver = capture::CudaDriver::open();
+    if (!driver) return reportFailure(driver.error());
+    const capture::Machine machine = capture::queryMachine();
+    capture::MeasureOptions options;
+    options.isForced = isForced;
+    options.utilization = capture::gpuUtilization;
+    options.progress = [](const std::string& what) {
+        say(what);
+        return true;
+    };
+    Result<capture::Measurement> measured = capture::measureCopies(**driver, options);
+    if (!measured) return reportFailure(measured.error());
+    nameLinks(machine, measured->peaks);
+    dropImplausible(machine, *measured);
+    Result<Output> output = Output::open(std::nullopt, {});
+    output->write(
+        formatTable(tableOf(machine, *measured), isJson ? TableFormat::Json : TableFormat::Text));
+    const Result<void> closed = output->close();
+    if (!closed) return reportFailure(closed.error());
+    bool isComplete = true;
+    for (const capture::MeasuredGpu& gpu : measured->gpus) {
+        if (gpu.refusal.empty()) continue;
+        isComplete = false;
+        reportWarning(
+            fmt::format("GPU {} ({}) was not measured. {}", gpu.ordinal, gpu.name, gpu.refusal));
+    }
+    if (measured->peaks.empty())
+        return reportFailure({"No copy could be measured, so nothing was kept."});
+    const Result<std::filesystem::path> kept = keep(*measured);
+    if (!kept) return reportFailure(kept.error());
+    say(fmt::format("Kept in {}; traces that are recorded here from now on have it.",
+                    kept->string()));
+    return isComplete ? exitOk : exitFailed;
+}
 
 namespace {
 

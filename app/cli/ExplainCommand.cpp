@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/ExplainCommand.h"
+#include "app/cli/commands.h"
 
 #include <fmt/format.h>
 
@@ -7,17 +7,15 @@
 #include <optional>
 #include <set>
 
-#include "app/cli/Command.h"
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"
-#include "app/cli/loadForCommand.h"
-#include "app/cli/stepOptions.h"
-#include "app/help/takes.h"
-#include "model/compare/timelessSteps.h"
+#include "app/cli/commandOptions.h"
+#include "app/help/HelpFormatter.h"
+#include "model/analysis/RunSummary.h"
 #include "model/explain/RuleCondition.h"
-#include "model/export/explanation/ExplanationReport.h"
-#include "model/load/TraceFormat.h"
-#include "model/requests/makeComparison.h"
+#include "model/importers/TraceFormat.h"
+#include "model/pages/ExplanationReport.h"
+#include "model/pages/makeComparison.h"
 
 namespace lanescope::cli {
 
@@ -80,7 +78,7 @@ Result<int> runExplain(const ExplainOptions& options) {
         const Result<void> closed = output->close();
         return closed ? Result<int>(exitOk) : fail(closed.error());
     }
-    Result<compare::RunSummary> run =
+    Result<analysis::RunSummary> run =
         summarizeFile(options.file, options.selection, loadForCommand);
     if (!run) return fail(run.error());
     std::set<Rule> muted;

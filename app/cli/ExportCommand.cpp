@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/ExportCommand.h"
+#include "app/cli/commands.h"
 
 #include <fmt/format.h>
 
@@ -7,21 +7,18 @@
 #include <memory>
 #include <vector>
 
-#include "app/cli/Command.h"
 #include "app/cli/Output.h"
-#include "app/cli/loadForCommand.h"
-#include "app/cli/stepOptions.h"
-#include "app/help/takes.h"
+#include "app/cli/commandOptions.h"
+#include "app/help/HelpFormatter.h"
 #include "model/export/chromeTrace.h"
 #include "model/export/kinetoTrace.h"
 #include "model/export/perfettoTrace.h"
 #include "model/export/traceFile.h"
-#include "model/flame/flameSvg.h"
+#include "model/flame/FlameTree.h"
 #include "model/flame/makeFlame.h"
-#include "model/flame/threadFlame.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
-#include "model/load/TraceFormat.h"
-#include "model/requests/parseRange.h"
+#include "model/reports/reportsAsked.h"
 
 namespace lanescope::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/FleetCommand.h"
+#include "app/cli/commands.h"
 
 #include <unistd.h>
 
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/Command.h"
-#include "app/help/takes.h"
-#include "model/system/process.h"
+#include "app/cli/Output.h"
+#include "app/help/HelpFormatter.h"
+#include "model/system/system.h"
 
 namespace lanescope::cli {
 

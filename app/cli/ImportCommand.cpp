@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/ImportCommand.h"
+#include "app/cli/commands.h"
 
 #include <fmt/format.h>
 
@@ -8,18 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/Command.h"
 #include "app/cli/Output.h"
-#include "app/cli/loadForCommand.h"
-#include "app/cli/mergeOptions.h"
-#include "app/help/takes.h"
+#include "app/cli/commandOptions.h"
+#include "app/help/HelpFormatter.h"
 #include "model/export/traceFile.h"
-#include "model/format/AtomicFile.h"
+#include "model/format/OutputFile.h"
 #include "model/format/checkFile.h"
+#include "model/importers/TraceFormat.h"
+#include "model/importers/importedFormats.h"
 #include "model/index/openTrace.h"
-#include "model/load/TraceFormat.h"
-#include "model/load/sqliteFormats.h"
-#include "model/values/formatValue.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::cli {
 

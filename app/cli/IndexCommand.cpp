@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/IndexCommand.h"
+#include "app/cli/commands.h"
 
 #include <memory>
 
-#include "app/cli/Command.h"
-#include "app/cli/loadForCommand.h"
-#include "model/index/indexPath.h"
+#include "app/cli/Output.h"
+#include "app/cli/commandOptions.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
-#include "model/load/TraceFormat.h"
 
 namespace lanescope::cli {
 

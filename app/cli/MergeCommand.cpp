@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/MergeCommand.h"
+#include "app/cli/commands.h"
 
 #include <algorithm>
 #include <memory>
 
-#include "app/cli/Command.h"
-#include "app/cli/ProgressLine.h"
-#include "app/cli/mergeOptions.h"
-#include "app/help/takes.h"
+#include "app/cli/Output.h"
+#include "app/cli/commandOptions.h"
+#include "app/help/HelpFormatter.h"
 #include "model/merge/mergeFiles.h"
 
 namespace lanescope::cli {

@@ -1,17 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/Output.h"
 
-#include "model/load/checkIsNoTrace.h"
-#include "model/values/displayWidth.h"
-
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
+#include <string>
+
+#include "model/importers/TraceSource.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::cli {
+
+void say(std::string_view sentence) {
+    // Not fmt::print: it throws where stderr is closed.
+    std::fputs(fmt::format("lanescope: {}\n", printable(sentence)).c_str(), stderr);
+}
+
+int reportFailure(const Error& error) {
+    say(error.sentence);
+    return exitFailed;
+}
+
+int sayOutOfMemory() {
+    std::fputs("lanescope: No memory is left.\n", stderr);
+    return exitFailed;
+}
+
+void reportWarning(std::string_view sentence) {
+    say(fmt::format("warning: {}", sentence));
+}
+
+namespace {
+
+/// Work shorter than this needs no line about it.
+constexpr std::chrono::milliseconds patience{500};
+
+}  // namespace
+
+ProgressLine::ProgressLine() : isTerminal_(::isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+    if (isShown_) std::fputs("\r\033[K", stderr);
+}
+
+void ProgressLine::show(double fraction, std::string_view what) {
+    if (!isTerminal_ || std::chrono::steady_clock::now() - start_ < patience) return;
+    const std::string line = fmt::format("\r\033[K{:3.0f} %  {}", 100 * fraction, printable(what));
+    std::fputs(line.c_str(), stderr);
+    isShown_ = true;
+}
 
 namespace {
 

@@ -6,10 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "app/help/takes.h"
-#include "model/format/parseDuration.h"
-#include "model/format/parseStepRange.h"
-#include "model/values/formatValue.h"
+#include "app/help/HelpFormatter.h"
+#include "model/format/optionValues.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/RecordCommand.h"
+#include "app/cli/commands.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,8 @@
 #include <memory>
 #include <string_view>
 
-#include "app/cli/Command.h"
+#include "app/cli/Output.h"
 #include "app/cli/RecordArguments.h"
-#include "app/cli/closeRecorded.h"
 #include "app/cli/recordRun.h"
 #include "capture/record/Recorder.h"
 

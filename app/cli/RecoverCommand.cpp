@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/RecoverCommand.h"
+#include "app/cli/commands.h"
 
 #include <fmt/format.h>
 
 #include <memory>
 
-#include "app/cli/Command.h"
-#include "app/cli/closeRecorded.h"
-#include "app/cli/runReport.h"
-#include "app/help/takes.h"
-#include "capture/record/recover.h"
+#include "app/cli/Output.h"
+#include "app/cli/recordRun.h"
+#include "app/help/HelpFormatter.h"
+#include "capture/record/RunFolder.h"
 
 namespace lanescope::cli {
 

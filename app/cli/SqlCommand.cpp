@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/SqlCommand.h"
+#include "app/cli/commands.h"
 
 #include <cstdio>
 #include <memory>
 
-#include "app/cli/Command.h"
 #include "app/cli/Output.h"
-#include "app/help/takes.h"
-#include "model/load/TraceFormat.h"
+#include "app/help/HelpFormatter.h"
+#include "model/importers/TraceFormat.h"
 #include "model/query/QueryProcess.h"
-#include "model/query/queryPosition.h"
-#include "model/query/sampleQueries.h"
-#include "model/values/formatTable.h"
+#include "model/query/TraceQuery.h"
+#include "model/text/formatTable.h"
 
 namespace lanescope::cli {
 

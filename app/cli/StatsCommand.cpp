@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/StatsCommand.h"
+#include "app/cli/commands.h"
 
 #include <memory>
 
-#include "app/cli/Command.h"
 #include "app/cli/Output.h"
-#include "app/cli/loadForCommand.h"
-#include "app/cli/stepOptions.h"
-#include "app/help/takes.h"
+#include "app/cli/commandOptions.h"
+#include "app/help/HelpFormatter.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
-#include "model/load/TraceFormat.h"
-#include "model/requests/parseRange.h"
-#include "model/requests/reportsAsked.h"
-#include "model/summary/reports.h"
-#include "model/values/formatTable.h"
+#include "model/reports/reports.h"
+#include "model/reports/reportsAsked.h"
+#include "model/text/formatTable.h"
 
 namespace lanescope::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/SummarizeCommand.h"
+#include "app/cli/commands.h"
 
 #include <climits>
 #include <filesystem>
@@ -8,13 +8,13 @@
 #include <system_error>
 #include <vector>
 
-#include "app/cli/Command.h"
-#include "app/cli/loadForCommand.h"
-#include "app/help/takes.h"
+#include "app/cli/Output.h"
+#include "app/cli/commandOptions.h"
+#include "app/help/HelpFormatter.h"
 #include "model/fleet/RankDetails.h"
 #include "model/format/Sqlite.h"
+#include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
-#include "model/load/TraceFormat.h"
 
 namespace lanescope::cli {
 
@@ -34,7 +34,7 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file,
             path.string(), bytes - NAME_MAX, bytes - NAME_MAX == 1 ? "" : "s");
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
-    const Result<compare::RunSummary> run = compare::summarizeRun(**trace);
+    const Result<analysis::RunSummary> run = analysis::summarizeRun(**trace);
     if (!run) return fail(run.error());
     if (run->isEmpty()) return fail("{} has no work of a GPU to sum up.", file.string());
     Result<fleet::RankDetails> details = fleet::rankDetails(**trace, *run);

@@ -3,7 +3,7 @@
 
 #include <system_error>
 
-#include "model/compare/storedSummary.h"
+#include "model/analysis/storedSummary.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
 #include "model/index/openTrace.h"
@@ -32,7 +32,7 @@ Result<void> TraceClosing::sumUp(const Database& database) {
         return !progress_ ||
                progress_(afterLoad + fraction * (afterSummary - afterLoad), "summing up the steps");
     };
-    Result<compare::RunSummary> summary = compare::summarizeRun(*trace_, {}, report);
+    Result<analysis::RunSummary> summary = analysis::summarizeRun(*trace_, {}, report);
     if (!summary) return fail(summary.error());
     Result<fleet::RankDetails> details = fleet::rankDetails(*trace_, *summary);
     if (!details) return fail(details.error());
@@ -47,7 +47,7 @@ Result<void> TraceClosing::storeSummary(Database& database) {
     if (auto announced = announceSeal(database); !announced) return announced;
     if (auto summed = sumUp(database); !summed) return summed;
     if (summary_.isEmpty()) return {};
-    if (auto written = compare::writeRunSummary(database, summary_); !written) return written;
+    if (auto written = analysis::writeRunSummary(database, summary_); !written) return written;
     return fleet::writeRankDetails(database, *trace_, *details_, true);
 }
 

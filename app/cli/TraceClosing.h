@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "model/compare/RunSummary.h"
+#include "model/analysis/RunSummary.h"
 #include "model/fleet/RankDetails.h"
 #include "model/format/Result.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -48,7 +48,7 @@ class TraceClosing {
     LoadProgress progress_;
     LoadOptions options_;
     TracePtr trace_;
-    compare::RunSummary summary_;
+    analysis::RunSummary summary_;
     std::optional<fleet::RankDetails> details_;  ///< Of `summary_`, once it is made.
 };
 

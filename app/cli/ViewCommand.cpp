@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/ViewCommand.h"
+#include "app/cli/commands.h"
 
 #include <unistd.h>
 
@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "app/cli/Command.h"
-#include "app/cli/mergeOptions.h"
-#include "model/system/process.h"
+#include "app/cli/Output.h"
+#include "app/cli/commandOptions.h"
+#include "model/system/system.h"
 
 namespace lanescope::cli {
 

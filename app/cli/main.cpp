@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -9,33 +12,58 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/CheckCommand.h"
-#include "app/cli/Command.h"
-#include "app/cli/CompareCommand.h"
-#include "app/cli/ExplainCommand.h"
-#include "app/cli/ExportCommand.h"
-#include "app/cli/FleetCommand.h"
-#include "app/cli/ImportCommand.h"
-#include "app/cli/IndexCommand.h"
-#include "app/cli/InfoCommand.h"
-#include "app/cli/MergeCommand.h"
 #include "app/cli/Output.h"
-#include "app/cli/SqlCommand.h"
-#include "app/cli/StatsCommand.h"
-#include "app/cli/SummarizeCommand.h"
-#include "app/cli/ViewCommand.h"
-#include "app/cli/valueLists.h"
-#include "app/cli/versionText.h"
+#include "app/cli/commands.h"
 #include "app/completion/completions.h"
 #include "app/help/HelpFormatter.h"
-#include "app/help/takes.h"
-#include "model/load/TraceFormat.h"
+#include "model/format/version.h"
+#include "model/importers/TraceFormat.h"
+#include "model/pages/ComparisonReport.h"
 #include "model/query/QueryProcess.h"
+#include "model/reports/describeTrace.h"
+#include "model/reports/reports.h"
+
+namespace lanescope::cli {
+
+/// What options of this type name take, of those that `--help` lists apart: `REPORT`, `TABLE`. For
+/// completions.
+std::vector<completion::Candidate> valueLists(std::string_view typeName);
+
+/// What `lanescope --version` prints, without a line feed at its end: the version first, then what
+/// of this build tells apart builds of one version, a line each.
+std::string versionText();
+
+std::vector<completion::Candidate> valueLists(std::string_view typeName) {
+    std::vector<completion::Candidate> list;
+    if (typeName == "REPORT")
+        for (const Report* report : allReports())
+            list.push_back({std::string(report->info.name), std::string(report->info.description)});
+    if (typeName == "TABLE")
+        for (const std::string_view name : report::comparisonTableNames())
+            list.push_back({std::string(name), {}});
+    return list;
+}
+
+namespace {
+
+#ifdef LANESCOPE_CUPTI_API_VERSION
+constexpr int64_t cuptiHeaders = LANESCOPE_CUPTI_API_VERSION;
+#else
+constexpr int64_t cuptiHeaders = 0;
+#endif
+
+}  // namespace
+
+std::string versionText() {
+    const std::string_view commit = productCommit();
+    return fmt::format("lanescope {}\ncommit {}\nCUPTI headers {}", productVersion(),
+                       commit.empty() ? "unknown" : commit,
+                       cuptiHeaders > 0 ? cuptiVersionText(cuptiHeaders) : "none");
+}
+
+}  // namespace lanescope::cli
+
 #ifdef LANESCOPE_HAS_CAPTURE
-#include "app/cli/BenchCommand.h"
-#include "app/cli/DoctorCommand.h"
-#include "app/cli/RecordCommand.h"
-#include "app/cli/RecoverCommand.h"
 #include "capture/sample/runSampler.h"
 #endif
 #ifdef LANESCOPE_HAS_PM

@@ -1,18 +1,314 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/recordRun.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <memory>
 #include <new>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
-#include "app/cli/Command.h"
-#include "app/cli/runReport.h"
+#include "app/cli/Output.h"
+#include "app/cli/TraceClosing.h"
 #include "capture/record/OutputName.h"
+#include "model/format/checksums.h"
+#include "model/system/system.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::cli {
+
+namespace {
+
+// A signal handler reaches no object, so what it needs stands here.
+std::atomic<pid_t> running{0};
+std::atomic<int> firstTaken{0};
+static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+void take(int number, siginfo_t* info, void*) {
+    int none = 0;
+    firstTaken.compare_exchange_strong(none, number);
+    const pid_t target = running.load();
+    if (target <= 0 || info->si_code > 0) return;  // The terminal has sent it to the run, too.
+    const int saved = errno;
+    ::kill(target, number);
+    errno = saved;
+}
+
+/// The parts of a `RunEnd` but its sentence, as they go through a pipe.
+struct Sent {
+    int exitStatus = 0;
+    bool wasEndedByUs = false;
+};
+
+void writeAll(int file, const void* bytes, size_t size) {
+    const char* at = static_cast<const char*>(bytes);
+    while (size > 0) {
+        const ssize_t written = ::write(file, at, size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return;
+        at += written;
+        size -= static_cast<size_t>(written);
+    }
+}
+
+std::string readAll(int file) {
+    std::string text;
+    char buffer[4096];
+    for (;;) {
+        const ssize_t count = ::read(file, buffer, sizeof(buffer));
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return text;
+        text.append(buffer, static_cast<size_t>(count));
+    }
+}
+
+/// Why streams cannot go there; empty if they do.
+std::string redirect(const std::filesystem::path& output) {
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const bool isDone = nothing >= 0 && file >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
+                        ::dup2(file, STDOUT_FILENO) >= 0 && ::dup2(file, STDERR_FILENO) >= 0;
+    if (!isDone) return fmt::format("Cannot write {}: {}.", output.string(), std::strerror(errno));
+    ::close(nothing);
+    ::close(file);
+    return {};
+}
+
+[[noreturn]] void doAndLeave(int answer, const std::filesystem::path& output,
+                             const std::function<RunEnd()>& work) {
+    RunEnd end;
+    if (!output.empty()) end.problem = redirect(output);
+    if (end.problem.empty()) end = work();
+    std::fflush(nullptr);
+    const Sent sent{end.exitStatus, end.wasEndedByUs};
+    writeAll(answer, &sent, sizeof(sent));
+    writeAll(answer, end.problem.data(), end.problem.size());
+    ::_exit(0);
+}
+
+RunEnd endOf(std::string_view answer, int status) {
+    Sent sent;
+    if (answer.size() < sizeof(sent)) {
+        const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        return {128 + number, false,
+                number > 0 ? fmt::format("Signal {} ended the recording.", number)
+                           : "The recording ended without an answer."};
+    }
+    std::memcpy(&sent, answer.data(), sizeof(sent));
+    return {sent.exitStatus, sent.wasEndedByUs, std::string(answer.substr(sizeof(sent)))};
+}
+
+}  // namespace
+
+RunSignals::RunSignals() {
+    firstTaken = 0;
+    running = 0;
+    struct sigaction action {};
+    action.sa_sigaction = take;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (size_t index = 0; index < numbers.size(); ++index) {
+        sigaction(numbers[index], nullptr, &before_[index]);
+        if (before_[index].sa_handler != SIG_IGN) sigaction(numbers[index], &action, nullptr);
+    }
+}
+
+RunSignals::~RunSignals() {
+    giveBack();
+}
+
+void RunSignals::giveBack() const {
+    for (size_t index = 0; index < numbers.size(); ++index)
+        sigaction(numbers[index], &before_[index], nullptr);
+}
+
+int RunSignals::taken() const {
+    return firstTaken.load();
+}
+
+RunEnd RunSignals::runApart(const std::filesystem::path& output,
+                            const std::function<RunEnd()>& work) {
+    std::array<int, 2> pipe{};
+    if (!system::openPipe(pipe))
+        return {1, false, fmt::format("Cannot make a pipe: {}.", std::strerror(errno))};
+    std::fflush(nullptr);
+    // Held back until the run has its own way with them.
+    sigset_t held, before;
+    sigemptyset(&held);
+    for (const int number : numbers) sigaddset(&held, number);
+    sigprocmask(SIG_BLOCK, &held, &before);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        giveBack();
+        sigprocmask(SIG_SETMASK, &before, nullptr);
+        ::close(pipe[0]);
+        doAndLeave(pipe[1], output, work);
+    }
+    const int failure = errno;
+    running = child > 0 ? child : 0;
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    ::close(pipe[1]);
+    std::string answer;
+    int status = 0;
+    if (child > 0) {
+        answer = readAll(pipe[0]);
+        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+    }
+    running = 0;
+    ::close(pipe[0]);
+    if (child < 0) return {1, false, fmt::format("Cannot fork: {}.", std::strerror(failure))};
+    return endOf(answer, status);
+}
+
+namespace {
+
+constexpr size_t maximumWarnings = 8;
+/// Less is read in no time, and says nothing of whether the collector kept up.
+constexpr int64_t muchUnread = int64_t{1} << 20;
+
+}  // namespace
+
+std::string countsSentence(const capture::ImportCounts& counts) {
+    std::string text;
+    for (int index = 0; index < capture::importedKindCount; ++index) {
+        const auto kind = static_cast<capture::ImportedKind>(index);
+        if (counts.of(kind) == 0) continue;
+        if (!text.empty()) text += ", ";
+        text += fmt::format(
+            "{} {}", formatCount(counts.of(kind)),
+            counts.of(kind) == 1 ? capture::singularName(kind) : capture::pluralName(kind));
+        if (counts.untimedOf(kind) > 0)
+            text += fmt::format(" ({} not timed)", formatCount(counts.untimedOf(kind)));
+    }
+    return text.empty() ? "no event" : text;
+}
+
+void sayWhatIsIn(const capture::CollectedRun& run) {
+    if (run.processes == 0 && run.threadStates > 0)
+        return say(
+            fmt::format("{} holds what threads did and no other event.", run.trace.string()));
+    say(fmt::format("{} holds {} of {} process{}.", run.trace.string(), countsSentence(run.counts),
+                    run.processes, run.processes == 1 ? "" : "es"));
+}
+
+void sayHowItClosed(const capture::CollectedRun& run) {
+    if (run.closingNs == 0) return;
+    std::string sentence = fmt::format("It was complete {} after the last process ended",
+                                       formatDuration(run.closingNs));
+    if (run.logBytesUnreadAtExit.value_or(0) > muchUnread)
+        sentence += fmt::format("; {} of the logs were unread when the program did",
+                                formatBytes(*run.logBytesUnreadAtExit));
+    say(sentence + ".");
+}
+
+void reportWarnings(const capture::CollectedRun& run) {
+    for (size_t index = 0; index < run.warnings.size() && index < maximumWarnings; ++index)
+        reportWarning(run.warnings[index]);
+    if (run.warnings.size() > maximumWarnings)
+        reportWarning(fmt::format("{} more: see 'lanescope info {}'.",
+                                  run.warnings.size() - maximumWarnings, run.trace.string()));
+}
+
+namespace {
+
+/// Set by Ctrl+C and SIGTERM. A handler reaches no object.
+volatile std::sig_atomic_t wasInterrupted = 0;
+
+/// Takes the signals that ask a program to end, as long as it lives.
+class SignalTaker {
+  public:
+    SignalTaker() {
+        struct sigaction action {};
+        action.sa_handler = [](int) { wasInterrupted = 1; };
+        action.sa_flags = SA_RESTART;
+        sigemptyset(&action.sa_mask);
+        for (size_t index = 0; index < numbers.size(); ++index) {
+            sigaction(numbers[index], nullptr, &before_[index]);
+            if (before_[index].sa_handler != SIG_IGN) sigaction(numbers[index], &action, nullptr);
+        }
+    }
+    ~SignalTaker() {
+        for (size_t index = 0; index < numbers.size(); ++index)
+            sigaction(numbers[index], &before_[index], nullptr);
+    }
+    SignalTaker(const SignalTaker&) = delete;
+    SignalTaker& operator=(const SignalTaker&) = delete;
+
+  private:
+    static constexpr std::array<int, 2> numbers{SIGINT, SIGTERM};
+    std::array<struct sigaction, numbers.size()> before_{};
+};
+
+/// One recording on its way to its name.
+class Closing {
+  public:
+    Closing() { wasInterrupted = 0; }
+
+    /// What went wrong in the last step. The first is done again by the second where it could not
+    /// read the trace, as on a file system that lets nobody read along.
+    const std::optional<Error>& problem() const { return problem_; }
+
+    template <class Step>
+    void run(Step step) {
+        if (wasInterrupted != 0) return;
+        const SignalTaker taker;
+        const Result<void> done = step(closing_);
+        problem_.reset();
+        if (!done && wasInterrupted == 0) problem_ = done.error();
+    }
+
+  private:
+    std::optional<Error> problem_;
+    ProgressLine line_;
+    TraceClosing closing_{[this](double fraction, std::string_view what) {
+        line_.show(fraction, what);
+        return wasInterrupted == 0;
+    }};
+};
+
+}  // namespace
+
+capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
+    // Not before there is something to close, since the line counts the time from then.
+    const auto closing = std::make_shared<std::unique_ptr<Closing>>();
+    const auto begun = [closing]() -> Closing& {
+        if (!*closing) *closing = std::make_unique<Closing>();
+        return **closing;
+    };
+    capture::ClosingSteps steps;
+    steps.add = [begun](Database& database) {
+        begun().run([&](TraceClosing& trace) { return trace.storeSummary(database); });
+    };
+    steps.settled = [begun, closing, summaries](const std::filesystem::path& file,
+                                                const std::filesystem::path& name) {
+        // Also of a recording that is wanted no longer than this: it is the last that is written.
+        const Result<void> sealed = sealPages(file);
+        if (!summaries.empty())
+            begun().run(
+                [&](TraceClosing& trace) { return trace.writeSummary(file, name, summaries); });
+        const std::optional<Error> ofSummary = summaries.empty() ? std::nullopt : begun().problem();
+        begun().run([&](TraceClosing& trace) { return trace.writeIndex(file, name); });
+        const std::optional<Error> problem = begun().problem();
+        closing->reset();  // and with it the line
+        if (ofSummary) reportWarning(ofSummary->sentence);
+        if (problem) reportWarning(problem->sentence);
+        if (!sealed) reportWarning(sealed.error().sentence);
+    };
+    return steps;
+}
 
 namespace {
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the wheel of a folder that `cmake --install` filled, and what pip takes where no wheel fits, which is only this
-file: it tells people why. installer/wheel calls it, and pip does.
+"""Makes the wheel of a folder that `cmake --install` filled, and the source archive for platforms without a wheel,
+which contains only this file and reports why. installer/wheel and pip call it.
 
-The programs go into the environment's bin, the licences into the wheel's description of itself, and all else keeps its
-place below the prefix, so that the program finds its agent as it does elsewhere. The same files make the same bytes.
+The programs go into the environment's bin, the licences into the wheel's metadata, and all other files keep their
+place below the prefix, so that the program finds its agent as usual. The same files produce the same bytes.
 
 usage: makeWheel.py PREFIX VERSION MACHINE FOLDER      of SOURCE_DATE_EPOCH
        makeWheel.py VERSION FOLDER                     for other machines
@@ -30,13 +30,13 @@ HERE = Path(__file__).parent
 
 
 def _extras(extras: dict) -> list:
-    """What is needed for a part of the package that is asked for by its name: pip install lanescope[fleet]."""
+    """Returns the requirements of an optional part of the package, installed by name: pip install lanescope[fleet]."""
     return [field for name, needs in extras.items() for field in
             [("Provides-Extra", name), *(("Requires-Dist", f'{need}; extra == "{name}"') for need in needs)]]
 
 
 def describe(version: str, licences: list[str]) -> str:
-    """The file METADATA: pyproject.toml and the page beside it."""
+    """Returns the file METADATA: pyproject.toml and the page next to it."""
     import tomllib  # Not where pip may read this.
     project = tomllib.loads((HERE / "pyproject.toml").read_text())["project"]
     fields = [
@@ -58,7 +58,7 @@ def describe(version: str, licences: list[str]) -> str:
 
 
 def collect(prefix: Path, version: str, tag: str) -> dict[str, bytes]:
-    """Every file of the wheel but RECORD, by its name in there, in the order of the wheel."""
+    """Returns every file of the wheel except RECORD, by its name in the wheel, in the order of the wheel."""
     data, info = f"lanescope-{version}.data", f"lanescope-{version}.dist-info"
     documents = Path("share/doc/lanescope")
     files, licences = {}, {}
@@ -84,7 +84,7 @@ def collect(prefix: Path, version: str, tag: str) -> dict[str, bytes]:
 
 
 def record(files: dict[str, bytes], own_name: str) -> bytes:
-    """The file RECORD: name, hash and size of each."""
+    """Returns the file RECORD: name, hash and size of each."""
     lines = []
     for name, content in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
@@ -93,7 +93,7 @@ def record(files: dict[str, bytes], own_name: str) -> bytes:
 
 
 def write(wheel: Path, files: dict[str, bytes]) -> None:
-    """The archive, with the time of SOURCE_DATE_EPOCH for each file."""
+    """Writes the archive, with the time of SOURCE_DATE_EPOCH for each file."""
     date = time.gmtime(max(int(os.environ["SOURCE_DATE_EPOCH"]), 315532800))[:6]  # A zip begins in 1980.
     with zipfile.ZipFile(wheel, "w") as archive:
         for name, content in files.items():
@@ -114,7 +114,7 @@ def make_wheel(prefix: Path, version: str, machine: str, folder: Path) -> Path:
 
 
 def make_excuse(version: str, folder: Path) -> Path:
-    """What pip takes for the source where no wheel fits: it holds nothing to compile and says so."""
+    """Writes the source archive for platforms without a wheel: it contains nothing to compile and reports so."""
     paths = [*HERE.glob("*.*"), *HERE.glob("lanescope/*.py")]
     files = {path.relative_to(HERE).as_posix(): path.read_bytes() for path in paths}
     files["LICENSE"] = (HERE.parents[1] / "LICENSE").read_bytes()
@@ -129,7 +129,7 @@ def make_excuse(version: str, folder: Path) -> Path:
 
 
 def build_wheel(*_: object) -> str:
-    """Called by pip where no wheel fits."""
+    """Called by pip if no wheel fits."""
     sys.exit(why_not_here() or
              "The wheel of lanescope holds compiled programs: have pip 20.3 or newer fetch it, or make it with installer/wheel.")
 

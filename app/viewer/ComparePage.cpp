@@ -5,13 +5,13 @@
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
-#include "views/compare/CompareSide.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
+#include "views/compare/ComparedTimelines.h"
 #include "views/details/DetailsPanel.h"
-#include "views/jobs/PageArea.h"
+#include "views/jobs/LazyTab.h"
 #include "views/tables/ReportView.h"
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {

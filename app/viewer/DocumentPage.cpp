@@ -2,10 +2,58 @@
 #include "app/viewer/DocumentPage.h"
 
 #include <QBoxLayout>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QToolButton>
 
-#include "app/viewer/OfferBar.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::viewer {
+
+OfferBar::OfferBar(QWidget* parent)
+    : QWidget(parent),
+      label_(new views::WrappedLabel(this)),
+      accept_(new QPushButton(this)),
+      other_(new QPushButton(this)) {
+    auto* close = new QToolButton(this);
+    close->setText(QStringLiteral("✕"));
+    close->setAutoRaise(true);
+    close->setToolTip(tr("Hide this"));
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(14, 4, 6, 4);
+    layout->addWidget(label_, 1);
+    layout->addWidget(accept_);
+    layout->addWidget(other_);
+    layout->addStretch();
+    layout->addWidget(close);
+    setAutoFillBackground(true);
+    setBackgroundRole(QPalette::AlternateBase);
+    connect(accept_, &QPushButton::clicked, this, [this] {
+        hide();
+        emit accepted();
+    });
+    connect(other_, &QPushButton::clicked, this, [this] {
+        hide();
+        emit otherAccepted();
+    });
+    connect(close, &QToolButton::clicked, this, &QWidget::hide);
+    hide();
+}
+
+void OfferBar::offer(const QString& question, const QString& answer, const QString& other) {
+    label_->setText(question);
+    // In a wide window the answers stand beside the question, in a narrow one it takes more lines.
+    label_->setMaximumWidth(label_->fontMetrics().horizontalAdvance(question) + 4);
+    accept_->setText(answer);
+    accept_->setVisible(!answer.isEmpty());
+    other_->setText(other);
+    other_->setVisible(!other.isEmpty());
+    show();
+}
+
+QString OfferBar::question() const {
+    return label_->text();
+}
 
 void DocumentPage::say(const QString& sentence) {
     auto* column = qobject_cast<QBoxLayout*>(layout());

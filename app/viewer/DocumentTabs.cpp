@@ -7,7 +7,6 @@
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/FleetPage.h"
-#include "app/viewer/LiveBar.h"
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/TracePage.h"

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "app/viewer/AppSettings.h"
-#include "app/viewer/OfferBar.h"
+#include "app/viewer/DocumentPage.h"
 #include "views/fleet/FleetMap.h"
 #include "views/fleet/FleetView.h"
 #include "views/jobs/LatestJob.h"
-#include "views/jobs/PageArea.h"
-#include "views/text/toQString.h"
+#include "views/jobs/LazyTab.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::viewer {
 

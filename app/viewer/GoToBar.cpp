@@ -6,9 +6,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "model/steps/StepSelection.h"
+#include "model/analysis/StepSelection.h"
 #include "views/jobs/LatestJob.h"
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {

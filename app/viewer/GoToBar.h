@@ -3,8 +3,8 @@
 
 #include <QPointer>
 
-#include "app/viewer/PopupCard.h"
-#include "views/text/TimeTarget.h"
+#include "app/viewer/Finder.h"
+#include "views/text/typedText.h"
 
 class QLabel;
 

@@ -2,6 +2,52 @@
 #pragma once
 
 #include <QObject>
+#include <filesystem>
+
+#include "model/notes/NotesFile.h"
+
+namespace lanescope::views {
+class LatestJob;
+class MarkStore;
+}  // namespace lanescope::views
+
+namespace lanescope::viewer {
+
+/// Reads the marks of a trace and keeps what becomes of them in the file beside it, off the GUI
+/// thread and one write after the other. What other viewers wrote meanwhile comes in with each
+/// write.
+class NotesKeeper : public QObject {
+    Q_OBJECT
+
+  public:
+    /// `store` outlives the keeper. `userFolder` is for traces in folders that cannot be written.
+    NotesKeeper(views::MarkStore& store, const std::filesystem::path& trace,
+                const std::filesystem::path& userFolder, QObject* parent = nullptr);
+    /// Writes what is not written yet.
+    ~NotesKeeper() override;
+
+    const NotesFile& file() const { return file_; }
+    bool isBusy() const { return isBusy_; }
+
+  signals:
+    /// Something about the file that the user should know, or that it is well again.
+    void remarked(const QString& sentence, bool isTrouble);
+
+  private:
+    void read();
+    void save();
+    void take(const Result<FoundNotes>& found, const Notes& sent);
+
+    views::MarkStore& store_;
+    NotesFile file_;
+    Notes base_;
+    views::LatestJob* job_;
+    bool isBusy_ = false;
+    bool isSaving_ = false;  ///< What is busy writes; else it reads.
+    bool isDirty_ = false;
+};
+
+}  // namespace lanescope::viewer
 
 class QAction;
 class QMenuBar;

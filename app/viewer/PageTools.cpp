@@ -10,17 +10,17 @@
 #include <memory>
 
 #include "app/viewer/AppSettings.h"
-#include "app/viewer/NotesKeeper.h"
-#include "model/events/eventsAsText.h"
+#include "app/viewer/MarkActions.h"
+#include "model/events/listEvents.h"
 #include "model/live/LiveTrace.h"
-#include "model/values/formatValue.h"
+#include "model/text/formatValue.h"
 #include "views/events/EventsPanel.h"
 #include "views/histogram/NamePanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
 #include "views/sql/SqlPanel.h"
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {

@@ -9,7 +9,6 @@
 #include "views/explain/ExplainJob.h"
 #include "views/explain/ExplanationCard.h"
 #include "views/explain/IdleCard.h"
-#include "views/explain/IdleFinder.h"
 #include "views/explain/StepStrip.h"
 #include "views/jobs/LatestJob.h"
 #include "views/timeline/TimelineView.h"
@@ -110,7 +109,7 @@ void RunGuide::connectParts() {
         [this](uint32_t track, int64_t timeNs) { return idle_->placeAt(track, timeNs); });
     connect(idle_, &IdleFinder::found, this, [this] {
         timeline_.setGpuParts([this](uint32_t gpu, TimeRange time, size_t count,
-                                     std::vector<compare::StepParts>& columns) {
+                                     std::vector<analysis::StepParts>& columns) {
             return idle_->partsOf(gpu, time, count, columns);
         });
         timeline_.refreshEmptyPlaces();
@@ -221,8 +220,8 @@ uint32_t RunGuide::trackOf(uint32_t worker) const {
 }
 
 void RunGuide::showStep(StepPlace place) {
-    const compare::WorkerSummary& worker = run_->summary.workers[place.worker];
-    const compare::StepSummary& step = worker.steps[place.step];
+    const analysis::WorkerSummary& worker = run_->summary.workers[place.worker];
+    const analysis::StepSummary& step = worker.steps[place.step];
     strip_->setChosen(place);
     timeline_.showRange({step.startNs, step.startNs + step.wallNs});
     const uint32_t track = trackOf(place.worker);
@@ -275,7 +274,7 @@ void RunGuide::showFinding(const explain::Finding& finding) {
 }
 
 void RunGuide::showGap(size_t worker, size_t gap, bool movesThere) {
-    const compare::IdleGaps::Place place{worker, gap};
+    const analysis::IdleGaps::Place place{worker, gap};
     timeline_.setSelectedEvent({});
     idleCard_->setGap(trace_, idle_->gaps(), place);
     const GapMark mark = idle_->markOf(place);

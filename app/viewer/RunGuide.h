@@ -10,7 +10,7 @@
 #include "model/explain/Explanation.h"
 #include "model/explain/StepGrid.h"
 #include "model/trace/Trace.h"
-#include "views/explain/ExplainedRun.h"
+#include "views/explain/ExplainJob.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope::views {

@@ -13,8 +13,8 @@
 #include <algorithm>
 
 #include "app/viewer/HitNavigator.h"
-#include "app/viewer/icons.h"
-#include "views/text/plainToolTip.h"
+#include "app/viewer/windowStyle.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::viewer {
 namespace {

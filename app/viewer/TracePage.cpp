@@ -2,6 +2,11 @@
 #include "app/viewer/TracePage.h"
 
 #include <QAction>
+#include <QBuffer>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QMimeData>
+#include <QPixmap>
 #include <QPlainTextEdit>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -12,27 +17,28 @@
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
-#include "app/viewer/LiveBar.h"
+#include "app/viewer/LiveFollower.h"
 #include "app/viewer/PageTools.h"
 #include "app/viewer/RunGuide.h"
-#include "app/viewer/TableCommands.h"
 #include "app/viewer/TraceTables.h"
-#include "app/viewer/evidence.h"
 #include "model/index/openTrace.h"
-#include "model/trace/healthPlaces.h"
-#include "model/trace/notesOf.h"
+#include "model/live/LiveTrace.h"
+#include "model/lod/SelectionStatistics.h"
+#include "model/text/formatValue.h"
+#include "model/trace/healthNotes.h"
+#include "model/trace/kinds/eventFacts.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/HealthBar.h"
+#include "views/details/HealthPanel.h"
 #include "views/events/EventsPanel.h"
 #include "views/explain/ExplanationCard.h"
 #include "views/explain/IdleCard.h"
 #include "views/explain/StepStrip.h"
 #include "views/histogram/NamePanel.h"
-#include "views/jobs/PageArea.h"
+#include "views/jobs/LazyTab.h"
 #include "views/sql/SqlPanel.h"
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 #include "views/timeline/TimelineView.h"
-#include "views/timeline/firstArrangement.h"
+#include "views/timeline/TrackArrangement.h"
 
 namespace lanescope::viewer {
 
@@ -272,6 +278,140 @@ void TracePage::storeLayout(AppSettings& settings) const {
     settings.setTrackArrangement(
         toQString(trace_->path.string()),
         arrangement == timeline_->firstArrangement() ? QByteArray() : toJson(arrangement));
+}
+
+using views::toQString;
+
+namespace {
+
+constexpr size_t maxSummaryNames = 5;
+
+TimeRange rangeOf(const views::TimelineView& timeline) {
+    if (timeline.selectedRange()) return *timeline.selectedRange();
+    return timeline.visibleRange()->range().shifted(timeline.timeOrigin());
+}
+
+/// Gives the kernels of a range back, in our files and in exports of Nsight Systems.
+QString queryFor(TimeRange range) {
+    return QStringLiteral(
+               "SELECT k.start, k.end - k.start AS duration, s.value AS name, k.deviceId,\n"
+               "       k.streamId\n"
+               "FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName\n"
+               "WHERE k.end > %1 AND k.start < %2\nORDER BY k.start;")
+        .arg(range.startNs)
+        .arg(range.endNs);
+}
+
+QString namesIn(const Trace& trace, const SelectionStatistics& statistics) {
+    QString text;
+    for (size_t index = 0; index < statistics.names.size() && index < maxSummaryNames; ++index) {
+        const NameStatistics& each = statistics.names[index];
+        text += QStringLiteral("  %1  %2 x  %3\n")
+                    .arg(toQString(formatDuration(each.sums.totalNs)))
+                    .arg(each.sums.count)
+                    .arg(toQString(nameOf(trace, each.key)).simplified());
+    }
+    return text;
+}
+
+}  // namespace
+
+QString evidenceText(const TracePage& page) {
+    const Trace& trace = *page.trace();
+    const views::TimelineView& timeline = page.timeline();
+    const TimeRange range = rangeOf(timeline);
+    const SelectionStatistics statistics = selectionStatistics(trace, trace.sums, range);
+    QString text =
+        QStringLiteral("%1 (%2), %3 to %4\n%5\n%6")
+            .arg(toQString(trace.title), toQString(trace.producer),
+                 toQString(formatTimestamp(range.startNs)), toQString(formatTimestamp(range.endNs)),
+                 toQString(selectionHeadline(trace, statistics)), namesIn(trace, statistics));
+    if (const EventRef event = timeline.selectedEvent(); event.isValid()) {
+        text += QStringLiteral("\n%1\n").arg(toQString(trace.nameOf(event)).simplified());
+        for (const Property& fact : describe(trace, event))
+            text += QStringLiteral("  %1: %2\n").arg(toQString(fact.name), toQString(fact.value));
+    }
+    return text + QStringLiteral("\n") + queryFor(range) + QStringLiteral("\n");
+}
+
+void copyEvidence(TracePage& page) {
+    const QString text = evidenceText(page);
+    const QImage picture = page.timeline().grab().toImage();
+    QByteArray png;
+    QBuffer buffer(&png);
+    buffer.open(QIODevice::WriteOnly);
+    picture.save(&buffer, "PNG");
+    auto* data = new QMimeData;
+    data->setText(text);
+    data->setImageData(picture);
+    data->setHtml(QStringLiteral("<img src=\"data:image/png;base64,%1\"><pre>%2</pre>")
+                      .arg(QString::fromLatin1(png.toBase64()), text.toHtmlEscaped()));
+    QGuiApplication::clipboard()->setMimeData(data);
+}
+
+namespace {
+
+constexpr int shownPollMs = 50;
+
+}  // namespace
+
+void TracePage::updateTrace(TracePtr trace) {
+    const views::TrackArrangement arrangement = timeline_->arrangement();
+    const int scrolled = timeline_->scrollPosition();
+    const auto range = timeline_->selectedRange();
+    const EventRef event = sameEvent(*trace_, timeline_->selectedEvent(), *trace);
+    if (liveBar_) liveBar_->beforeChange();
+    trace_ = std::move(trace);
+    timeline_->moveAlong([&] {
+        timeline_->setTrace(trace_);
+        timeline_->setFirstArrangement(views::firstArrangement(*trace_));
+        timeline_->setArrangement(arrangement);
+        if (liveBar_) liveBar_->afterChange(*trace_);
+        timeline_->setScrollPosition(scrolled);
+    });
+    details_->setTrace(trace_);
+    showHealth();
+    tables_->setTrace(trace_);
+    tools_->setTrace(trace_);
+    guide_->setTrace(trace_);
+    tables_->setRun(nullptr);
+    timeline_->setSelectedRange(range);
+    timeline_->setSelectedEvent(event);
+    hits_->repeat();
+}
+
+void TracePage::follow(LiveFollower* follower) {
+    follower->setParent(this);
+    liveBar_ = new LiveBar(*timeline_, this);
+    liveBar_->setTheme(timeline_->theme());
+    static_cast<QVBoxLayout*>(layout())->insertWidget(0, liveBar_);
+    guide_->setTrace(trace_);  // It is explained at its end.
+    // What is not known before the end is not missing.
+    healthBar_->hide();
+    // Tables and sums of the new trace are made in the background; they are part of its cost.
+    auto* shown = new QTimer(follower);
+    shown->setInterval(shownPollMs);
+    connect(shown, &QTimer::timeout, this, [this, follower, shown] {
+        if (isBusy()) return;
+        shown->stop();
+        follower->noteShown();
+    });
+    connect(follower, &LiveFollower::refreshed, this, [this, shown](const TracePtr& trace) {
+        updateTrace(trace);
+        healthBar_->hide();
+        shown->start();
+    });
+    connect(follower, &LiveFollower::finished, this, [this, follower](const TracePtr& trace) {
+        updateTrace(trace);
+        guide_->start();
+        liveBar_->end({});
+        follower->deleteLater();
+        emit titleChanged();
+    });
+    connect(follower, &LiveFollower::failed, this, [this, follower](const QString& sentence) {
+        liveBar_->end(sentence);
+        follower->deleteLater();
+    });
 }
 
 }  // namespace lanescope::viewer

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QString>
+
 #include "app/viewer/DocumentPage.h"
 #include "model/trace/Trace.h"
-#include "views/explain/ExplainedRun.h"
+#include "views/explain/ExplainJob.h"
 
 class QStackedWidget;
 
@@ -93,5 +95,15 @@ class TracePage : public DocumentPage {
     QSplitter* whole_;
     views::PageArea* area_ = nullptr;
 };
+
+class TracePage;
+
+/// What a reader needs to believe it: of which trace, when, what the selected range (else what is
+/// seen) holds, what is known of the selected event, and the query that gives the numbers back.
+QString evidenceText(const TracePage& page);
+
+/// Puts that on the clipboard with a picture of the timeline: as text, as picture, and as both in
+/// HTML, whichever the other program takes.
+void copyEvidence(TracePage& page);
 
 }  // namespace lanescope::viewer

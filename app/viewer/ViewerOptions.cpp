@@ -14,12 +14,10 @@
 
 #include "app/completion/completions.h"
 #include "app/help/HelpFormatter.h"
-#include "app/help/takes.h"
-#include "model/format/parseDuration.h"
+#include "model/format/optionValues.h"
 #include "model/format/version.h"
-#include "model/load/TraceFormat.h"
-#include "model/values/formatValue.h"
-#include "model/values/lowerCase.h"
+#include "model/importers/TraceFormat.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::viewer {
 namespace {

@@ -2,12 +2,16 @@
 #include "app/viewer/exportDocument.h"
 
 #include <QBuffer>
+#include <QCoreApplication>
+#include <QFileDialog>
 #include <QPixmap>
 #include <QSaveFile>
 #include <QSvgGenerator>
 
 #include "app/viewer/DocumentPage.h"
-#include "model/values/formatTable.h"
+#include "model/text/formatTable.h"
+#include "views/flame/FlamePanel.h"
+#include "views/text/shownText.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/exportPicture.h"
 
@@ -57,6 +61,32 @@ Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::pa
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path) {
     const auto format = path.extension() == ".json" ? TableFormat::Json : TableFormat::Csv;
     return saveFile(path, QByteArray::fromStdString(formatTable(table, format)));
+}
+
+namespace {
+
+struct Translated {
+    Q_DECLARE_TR_FUNCTIONS(FlameExport)
+};
+
+}  // namespace
+
+Result<void> exportFlameTo(const views::FlamePanel& panel, const std::filesystem::path& path) {
+    const std::string text = path.extension() == ".svg" ? panel.svg() : panel.folded();
+    if (text.empty()) return fail("There is no flame graph to write.");
+    return saveFile(path, QByteArray::fromStdString(text));
+}
+
+void askForFlame(views::FlamePanel& panel, bool isPicture) {
+    const QString path = QFileDialog::getSaveFileName(
+        &panel, isPicture ? Translated::tr("Save flame graph") : Translated::tr("Save folded text"),
+        isPicture ? QStringLiteral("flame.svg") : QStringLiteral("flame.folded"),
+        isPicture ? Translated::tr("Pictures (*.svg)")
+                  : Translated::tr("Folded text (*.folded *.txt)"));
+    if (path.isEmpty()) return;
+    const Result<void> written = exportFlameTo(panel, path.toStdString());
+    panel.say(written ? Translated::tr("Written: %1").arg(path)
+                      : views::toQString(written.error().sentence));
 }
 
 }  // namespace lanescope::viewer

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "model/format/Result.h"
-#include "model/values/ReportTable.h"
+#include "model/text/ReportTable.h"
 
 namespace lanescope::viewer {
 
@@ -21,5 +21,20 @@ Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path
 
 /// Writes a file. An existing one is replaced only once the new one is complete.
 Result<void> saveFile(const std::filesystem::path& path, const QByteArray& bytes);
+
+}  // namespace lanescope::viewer
+
+namespace lanescope::views {
+class FlamePanel;
+}
+
+namespace lanescope::viewer {
+
+/// Writes what a flame graph shows: a picture if `path` ends in .svg, else folded text. An existing
+/// file is replaced only once the new one is complete.
+Result<void> exportFlameTo(const views::FlamePanel& panel, const std::filesystem::path& path);
+
+/// Asks where to, writes it, and lets the panel say what became of it.
+void askForFlame(views::FlamePanel& panel, bool isPicture);
 
 }  // namespace lanescope::viewer

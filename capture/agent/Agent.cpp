@@ -11,18 +11,14 @@
 #include <utility>
 
 #include "capture/agent/Inside.h"
-#include "capture/agent/LostCalls.h"
-#include "capture/agent/NoSource.h"
 #include "capture/agent/NvtxRegistry.h"
-#include "capture/agent/SharedTally.h"
 #include "capture/agent/endOfProcess.h"
 #include "capture/agent/ownThreads.h"
 #include "capture/agent/processIdentity.h"
 #include "capture/log/clocks.h"
-#include "capture/log/eventClock.h"
 #include "capture/log/logDoor.h"
-#include "model/format/environment.h"
 #include "model/format/factNames.h"
+#include "model/format/optionValues.h"
 
 namespace lanescope::agent {
 
@@ -492,6 +488,14 @@ void Agent::writeClock() {
     record.realtimeNs = log::realtimeNs();
     record.monotonicNs = log::monotonicNs();
     writer_.write(log::RecordKind::Clock, record);
+}
+
+void NoSource::start() {
+    agent_.startThreads();
+}
+
+void NoSource::drain(log::RecordWriter& writer) {
+    if (!std::exchange(hasSaid_, true)) writer.note(severity_, code_, sentence_);
 }
 
 }  // namespace lanescope::agent

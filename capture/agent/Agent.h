@@ -10,13 +10,11 @@
 #include "capture/agent/ActivitySource.h"
 #include "capture/agent/CallStacks.h"
 #include "capture/agent/CycleClock.h"
-#include "capture/agent/EventSource.h"
 #include "capture/agent/NvtxRecorder.h"
-#include "capture/agent/WakeUp.h"
 #include "capture/agent/Windows.h"
+#include "capture/agent/ownThreads.h"
 #include "capture/log/LogFile.h"
 #include "capture/log/MonotonicCondition.h"
-#include "capture/log/RecordWriter.h"
 #include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
@@ -131,6 +129,29 @@ class Agent {
     log::MonotonicCondition changed_;
     Phase phase_ = Phase::Running;
     int endSignal_ = 0;
+};
+
+/// Records no CUDA activity, and says in the log why.
+class NoSource final : public ActivitySource {
+  public:
+    /// `sentence` is a literal.
+    NoSource(Agent& agent, Severity severity, HealthCode code, const char* sentence)
+        : agent_(agent), severity_(severity), code_(code), sentence_(sentence) {}
+
+    void start() override;
+    void prepare() override {}
+    void flush(bool) override {}
+    void switchOff() override {}
+    void collect() override {}
+    void drain(log::RecordWriter& writer) override;
+    void finish(log::RecordWriter&) override {}
+
+  private:
+    Agent& agent_;
+    const Severity severity_;
+    const HealthCode code_;
+    const char* const sentence_;
+    bool hasSaid_ = false;
 };
 
 }  // namespace lanescope::agent

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "capture/log/StackRecords.h"
+#include "capture/log/Records.h"
 
 namespace lanescope::agent {
 

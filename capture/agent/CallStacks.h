@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "capture/agent/EventRing.h"
-#include "capture/log/RecordWriter.h"
+#include "capture/log/LogFile.h"
 #include "capture/python/StackTable.h"
 
 namespace lanescope::agent {

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <atomic>
-
-#include "capture/agent/LostCalls.h"
+#include <cstdint>
 
 namespace lanescope::agent {
+
+/// Calls of the program that could not be kept, counted where nothing more can be done. Any thread;
+/// the writer takes them.
+struct LostCalls {
+    /// They came from a signal handler that had interrupted another call.
+    static inline constinit std::atomic<uint64_t> nested{0};
+    static inline constinit std::atomic<uint64_t> withoutMemory{0};
+};
 
 /// Says that the calling thread is inside the agent, as long as it lives. A signal handler that
 /// interrupts it there and calls in again gets one that is false, and must leave at once: whatever

@@ -1,13 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/agent/NvtxRecorder.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "capture/agent/NvtxRegistry.h"
 #include "capture/log/clocks.h"
 
 namespace lanescope::agent {
+
+OpenRanges::~OpenRanges() {
+    if (many_) ::munmap(many_, capacity_ * sizeof(int32_t));
+}
+
+void OpenRanges::clear() {
+    std::memset(few_, 0, sizeof few_);
+    if (many_) std::memset(many_, 0, capacity_ * sizeof(int32_t));
+}
+
+bool OpenRanges::grow(uint32_t domain) {
+    constexpr size_t leastCapacity = 1024, mostCapacity = size_t{1} << 26;
+    size_t capacity = std::max(leastCapacity, capacity_);
+    while (capacity <= domain) capacity *= 2;
+    if (capacity > mostCapacity) return false;
+    const int errnoBefore = errno;
+    void* const memory = ::mmap(nullptr, capacity * sizeof(int32_t), PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = errnoBefore;
+    if (memory == MAP_FAILED) return false;
+    if (many_) {
+        std::memcpy(memory, many_, capacity_ * sizeof(int32_t));
+        ::munmap(many_, capacity_ * sizeof(int32_t));
+    }
+    many_ = static_cast<int32_t*>(memory);
+    capacity_ = capacity;
+    return true;
+}
+
+namespace {
+
+constexpr size_t mostOpenRanges = 1u << 20;  // a program that never ends its ranges must not cost
+
+}  // namespace
+
+bool NvtxWindowFilter::keeps(const log::NvtxRecord& call, OpenRanges& ofThread) {
+    if (windows_.isEverything()) return true;
+    const bool isInside = windows_.isOpenAt(call.timestampNs);
+    const auto level = static_cast<size_t>(call.level);
+    switch (call.event) {
+        case log::NvtxEvent::Mark:
+            return isInside;
+        case log::NvtxEvent::Push: {
+            if (ofThread.size() <= call.domain) ofThread.resize(call.domain + size_t{1});
+            std::vector<bool>& levels = ofThread[call.domain];
+            if (levels.size() <= level) levels.resize(level + 1);
+            levels[level] = isInside;
+            return isInside;
+        }
+        case log::NvtxEvent::Pop: {
+            if (ofThread.size() <= call.domain || ofThread[call.domain].size() <= level)
+                return false;
+            const bool isKept = ofThread[call.domain][level];
+            ofThread[call.domain][level] = false;
+            return isKept;
+        }
+        case log::NvtxEvent::Start:
+            if (started_.size() >= mostOpenRanges) started_.clear();
+            started_[call.rangeId] = isInside;
+            return isInside;
+        case log::NvtxEvent::End: {
+            const auto found = started_.find(call.rangeId);
+            // Started on another thread a moment ago, whose calls come later.
+            if (found == started_.end()) return isInside;
+            const bool isKept = found->second;
+            started_.erase(found);
+            return isKept;
+        }
+    }
+    return isInside;
+}
 
 /// How a call lies in a ring: this, then the text, then the extended payload.
 struct NvtxRecorder::Entry {

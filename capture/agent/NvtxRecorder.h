@@ -2,24 +2,70 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "capture/agent/CallStacks.h"
 #include "capture/agent/CycleClock.h"
-#include "capture/agent/MomentTeller.h"
-#include "capture/agent/NvtxCall.h"
+#include "capture/agent/EventRing.h"
+#include "capture/agent/NvtxRegistry.h"
 #include "capture/agent/NvtxTrigger.h"
-#include "capture/agent/NvtxWindowFilter.h"
-#include "capture/agent/OpenRanges.h"
-#include "capture/agent/ThreadRings.h"
-#include "capture/log/RecordWriter.h"
+#include "capture/agent/Windows.h"
+#include "capture/log/LogFile.h"
 #include "capture/log/Records.h"
 
 namespace lanescope::agent {
+
+/// How many ranges are open on a thread, by the number of their domain. Takes memory from the
+/// system alone, where a program has more than a few domains, and never throws. One thread.
+class OpenRanges {
+  public:
+    OpenRanges() = default;
+    OpenRanges(const OpenRanges&) = delete;
+    OpenRanges& operator=(const OpenRanges&) = delete;
+    ~OpenRanges();
+
+    /// The count of a domain; null if there is no memory for it.
+    int32_t* of(uint32_t domain) {
+        if (domain < fewDomains) [[likely]]
+            return &few_[domain];
+        return domain < capacity_ || grow(domain) ? &many_[domain] : nullptr;
+    }
+    /// No range is open any more.
+    void clear();
+
+  private:
+    static constexpr uint32_t fewDomains = 64;
+    bool grow(uint32_t domain);
+
+    int32_t few_[fewDomains] = {};
+    int32_t* many_ = nullptr;  // by domain, the first ones unused
+    size_t capacity_ = 0;
+};
+
+/// Decides which NVTX calls are kept: those in a window, and the end of a range whose beginning was
+/// kept, however late. A range that was open before its window is not kept. Writer thread only.
+class NvtxWindowFilter {
+  public:
+    /// The pushed ranges of a thread, by domain and level: whether they are kept.
+    using OpenRanges = std::vector<std::vector<bool>>;
+
+    explicit NvtxWindowFilter(const Windows& windows) : windows_(windows) {}
+
+    /// Whether to keep the call; `ofThread` is the state of the thread that made it. Calls of a
+    /// thread come in their order.
+    bool keeps(const log::NvtxRecord& call, OpenRanges& ofThread);
+
+  private:
+    const Windows& windows_;
+    std::unordered_map<uint64_t, bool> started_;  // open start/end ranges by id: whether kept
+};
 
 /// Takes NVTX calls from any number of threads into one ring per thread, and gives them to the
 /// writer thread. The calling thread never waits, and asks the program's allocator for nothing but

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -11,7 +13,36 @@
 #include <variant>
 #include <vector>
 
+#include "capture/log/Records.h"
+
 namespace lanescope::agent {
+
+/// How many bytes of a text are kept; the rest of a longer one is left out.
+inline constexpr size_t longestNvtxText = 8u << 10;
+
+/// One NVTX call, as its thread made it. Views need to live for the call only.
+struct NvtxCall {
+    log::NvtxEvent event = log::NvtxEvent::Mark;
+    log::NvtxPayload payload = log::NvtxPayload::None;
+    uint32_t domain = 0;
+    uint32_t category = 0;
+    uint32_t colorArgb = 0;
+    uint64_t rangeId = 0;
+    uint64_t payloadBits = 0;
+    uint64_t schemaId = 0;
+    const std::string* registered = nullptr;  ///< A registered string instead of `text`.
+    std::string_view text;
+    std::string_view extended;  ///< Bytes of the extended payload.
+};
+
+/// Which range a push or its pop belongs to. Bit 63 keeps it apart from the ids of start/end
+/// ranges.
+inline uint64_t keyOfPush(uint32_t threadId, uint32_t domain, int32_t level) {
+    constexpr uint64_t bits16 = 0xffff;
+    return (uint64_t{1} << 63) | (uint64_t{threadId & 0x7fffffff} << 32) |
+           (std::min<uint64_t>(domain, bits16) << 16) |
+           std::min<uint64_t>(static_cast<uint32_t>(level), bits16);
+}
 
 /// What a program told NVTX once, to refer to later. Strings are UTF-8.
 struct NvtxDomain {

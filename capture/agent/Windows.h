@@ -6,8 +6,8 @@
 #include <mutex>
 #include <vector>
 
-#include "capture/log/RecordWriter.h"
-#include "capture/options/WindowOptions.h"
+#include "capture/log/LogFile.h"
+#include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
 

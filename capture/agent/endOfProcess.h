@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "capture/agent/WakeUp.h"
+#include <cstdint>
+
+#include "capture/agent/ownThreads.h"
 
 namespace lanescope::agent {
 
@@ -21,5 +23,20 @@ void endBySignal(int signal);
 /// In a forked child, and once the log has its end: the handler, if it is still installed, ends the
 /// process at once, as the signal would without it.
 void forgetEndSignals();
+
+/// Counts forked children in memory that a process and all forked from it share, so that those
+/// which leave within their first moments, without a log, are known of. Any thread; without memory
+/// nothing is counted.
+class SharedTally {
+  public:
+    /// In the process that is forked from, before any of it. Once; later calls do nothing.
+    static void make();
+    /// In a forked child: it has something to record.
+    static void countChild();
+    /// In a forked child: its log has been begun.
+    static void countLog();
+    /// How many children had something to record and have begun no log.
+    static uint64_t childrenWithoutLog();
+};
 
 }  // namespace lanescope::agent

@@ -10,8 +10,7 @@
 #include <type_traits>
 
 #include "capture/agent/Inside.h"
-#include "capture/agent/LostCalls.h"
-#include "capture/agent/NvtxCall.h"
+#include "capture/agent/NvtxRegistry.h"
 
 namespace lanescope::agent {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The activity source of an agent that was built without CUPTI's headers.
 
-#include "capture/agent/NoSource.h"
+#include "capture/agent/Agent.h"
 
 namespace lanescope::agent {
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// What of a trace lies outside the windows of its processes.
 #include "capture/collector/Collector.h"
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,13 +14,16 @@
 #include <ctime>
 #include <set>
 #include <system_error>
+#include <utility>
 
+#include "capture/collector/LogImporter.h"
 #include "capture/collector/PerfImporter.h"
 #include "capture/collector/liveJournal.h"
-#include "capture/collector/missingRanks.h"
+#include "capture/collector/trimToWindows.h"
 #include "capture/log/logDoor.h"
 #include "capture/log/namesIn.h"
-#include "model/format/AtomicFile.h"
+#include "capture/options/AgentOptions.h"
+#include "model/format/OutputFile.h"
 #include "model/format/checkFile.h"
 #include "model/format/factNames.h"
 #include "model/format/tables/Session.h"
@@ -445,6 +450,64 @@ void Collector::writeClocksThatWereSet() {
 
 Result<void> Collector::nameFile(bool overwrite) {
     return publishFile(partialPath(), output_, overwrite ? IfExists::Replace : IfExists::Fail);
+}
+
+Result<void> Collector::trimToRecordedWindows() {
+    RecordedWindows windows;
+    for (const auto& [path, log] : logs_) {
+        const auto ranges = log->windows();
+        if (!ranges) continue;
+        std::vector<TimeRange>& all = windows[log->processId()];
+        all.insert(all.end(), ranges->begin(), ranges->end());
+        std::sort(all.begin(), all.end(),
+                  [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
+    }
+    const Result<int64_t> trimmed = trimToWindows(trace_->database(), windows);
+    if (!trimmed) return fail(trimmed.error());
+    if (*trimmed > 0)
+        trace_->health(Severity::Info, HealthCode::LaunchedOutsideWindows,
+                       fmt::format("{} operations of GPUs were left out: they were launched before "
+                                   "their process recorded.",
+                                   *trimmed),
+                       {}, {}, *trimmed);
+    return trimThreads(windows);
+}
+
+/// Threads of processes that tell of no windows, as those of a data loader, are kept for as long as
+/// anybody recorded.
+Result<void> Collector::trimThreads(RecordedWindows& windows) {
+    std::vector<TimeRange> anybodys;
+    for (auto& [process, ranges] : windows) {
+        anybodys.insert(anybodys.end(), ranges.begin(), ranges.end());
+        ranges = joined(ranges);
+    }
+    agent::AgentOptions asked;
+    agent::readOptionText(info_.options, asked);
+    if (asked.windows.trigger == agent::WindowTrigger::Time) {
+        const int64_t startNs = asked.windows.delayNs;
+        anybodys.push_back({startNs, asked.windows.durationNs > 0
+                                         ? startNs + asked.windows.durationNs
+                                         : greatestTimeNs});
+    }
+    if (windows.empty() && anybodys.empty()) return {};
+    anybodys = joined(std::move(anybodys));
+    std::set<int64_t> logged;
+    for (const auto& [path, log] : logs_)
+        if (log->isWorthShowing()) logged.insert(log->processId());
+    const Result<int64_t> leftOut = trimThreadsToWindows(
+        trace_->database(), [&](int64_t process) -> const std::vector<TimeRange>* {
+            const auto own = windows.find(process);
+            if (own != windows.end()) return &own->second;
+            return logged.contains(process) ? nullptr : &anybodys;
+        });
+    if (!leftOut) return fail(leftOut.error());
+    if (*leftOut > 0)
+        trace_->health(Severity::Info, HealthCode::Windows,
+                       fmt::format("{} states, switches and samples of threads were left out: they "
+                                   "lie outside the windows.",
+                                   *leftOut),
+                       {}, {}, *leftOut);
+    return {};
 }
 
 }  // namespace lanescope::capture

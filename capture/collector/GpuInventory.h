@@ -14,6 +14,9 @@
 
 namespace lanescope::capture {
 
+/// Writes what the links and the memory of a GPU can carry, as far as the driver told.
+void writeLinkPeaks(TraceWriter& trace, const MachineGpu& gpu);
+
 /// The GPUs of a run: what the driver told of the machine joined with what processes said of their
 /// devices. One physical GPU is one row, however many processes number it however they like.
 class GpuInventory {

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "model/format/migrations.h"
-#include "model/format/tables/PageFaults.h"
+#include "model/format/Memory.h"
+#include "model/format/tables/Cuda.h"
 
 namespace lanescope::capture {
 

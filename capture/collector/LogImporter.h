@@ -9,20 +9,56 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "capture/collector/ActivityImporter.h"
-#include "capture/collector/MemoryImporter.h"
 #include "capture/collector/NcclPluginImporter.h"
 #include "capture/collector/NvtxImporter.h"
 #include "capture/collector/ProcessContext.h"
-#include "capture/collector/ProcessWindows.h"
-#include "capture/collector/missingRanks.h"
 #include "capture/log/LogReader.h"
+#include "capture/log/Records.h"
 #include "model/format/TimeRange.h"
 #include "model/format/factNames.h"
 
 namespace lanescope::capture {
+
+/// When one process recorded, if it did not all the time. Takes beginnings and ends as the log has
+/// them, in any number and order that a cut or damaged log may leave. Those that a log says again,
+/// as each of its files and after a loss, count once.
+class ProcessWindows {
+  public:
+    struct Window {
+        uint32_t index = 0;
+        int64_t startNs = 0;           ///< In the log's time.
+        std::optional<int64_t> endNs;  ///< Nothing while it is open.
+    };
+    /// More would be no use to anybody; further ones are left out.
+    static constexpr size_t maximumCount = 100'000;
+
+    void add(const log::WindowRecord& record);
+    /// True once the process said anything of windows: then it recorded nothing outside them.
+    bool areThere() const { return areThere_; }
+    const std::vector<Window>& all() const { return windows_; }
+
+  private:
+    std::vector<Window> windows_;
+    std::unordered_map<uint32_t, size_t> placeOf_;  // in windows_, by index
+    std::optional<size_t> latest_;                  // of which the log spoke
+    bool areThere_ = false;
+};
+
+/// Which of a launcher's processes a process says it is.
+struct RankFacts {
+    int64_t rank = 0;
+    int64_t worldSize = 0;
+    std::optional<int64_t> localWorldSize;  ///< How many of them run on its host.
+    std::string host;
+};
+
+/// A sentence that names the ranks that left no record though others of their launch did, or
+/// nothing if all are there. Of a launch on several hosts only the recorded hosts count.
+std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& present);
 
 /// Brings one process's log into the trace, as far as it goes. One thread.
 class LogImporter : private log::RecordVisitor {

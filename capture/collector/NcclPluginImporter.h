@@ -1,17 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
-#include "capture/collector/NcclAssembler.h"
 #include "capture/collector/ProcessContext.h"
+#include "capture/log/Records.h"
 
 namespace lanescope::capture {
+
+/// An event of NCCL's profiler interface with its end; strings are ids of its log.
+struct NcclInterval {
+    log::NcclOperationRecord begin;
+    std::optional<int64_t> endNs;  ///< Nothing if it never ended.
+};
+
+/// One operation put together from what NCCL said about it. At least one of `call` and `task` is
+/// there.
+struct NcclOperation {
+    std::optional<NcclInterval> call;    ///< From NCCL 2.28 on.
+    std::optional<NcclInterval> task;    ///< Missing if NCCL had nothing to do, or said nothing.
+    std::optional<NcclInterval> launch;  ///< From NCCL 2.28 on; may be that of several operations.
+};
+
+/// Puts the events of one process together. A task names its call; the launch is the last of its
+/// thread and communicator, until a first task of that launch has ended. No database, no clock.
+/// What it keeps is bounded, so a log of nonsense costs no more memory than a real one.
+class NcclAssembler {
+  public:
+    using Sink = std::function<void(const NcclOperation&)>;
+
+    /// `sink` receives each operation as soon as it is whole.
+    explicit NcclAssembler(Sink sink) : sink_(std::move(sink)) {}
+
+    /// O(log n) in the events that are open. Those of one thread come in their order.
+    void add(const log::NcclOperationRecord& record);
+    void add(const log::NcclStopRecord& record);
+    /// Gives what is still open.
+    void finish();
+
+    static constexpr size_t mostKept = 1 << 14;
+
+  private:
+    struct Call {
+        NcclInterval interval;
+        bool isGiven = false;  ///< With its first task; more may follow, as from a graph.
+        std::vector<NcclOperation> waiting;  ///< Tasks that ended before the call did.
+    };
+    struct Launch {
+        NcclInterval interval;
+        bool isOver = false;  ///< One of its tasks has ended, so the next task is another launch's.
+    };
+    struct Task {
+        NcclInterval interval;
+        std::optional<std::pair<uint32_t, uint64_t>> launch;  ///< Key of `launches_`.
+    };
+
+    std::optional<int64_t> takeEarlyStop(uint64_t id);
+    void addTask(const log::NcclOperationRecord& record);
+    void addLaunch(const log::NcclOperationRecord& record);
+    void endTask(std::map<uint64_t, Task>::iterator open);
+    void endCall(Call& call);
+    void give(NcclOperation operation, Call& call);
+    void forgetOldest();
+
+    Sink sink_;
+    std::map<uint64_t, Call> calls_;  // by id, so the oldest first
+    std::map<uint64_t, Task> tasks_;
+    std::map<std::pair<uint32_t, uint64_t>, Launch> launches_;  // by thread and communicator
+    std::unordered_map<uint64_t, std::pair<uint32_t, uint64_t>> openLaunches_;
+    std::map<uint64_t, std::vector<NcclOperation>> orphans_;  // tasks read before their call, by it
+    std::map<uint64_t, int64_t> earlyStops_;                  // read before their start
+};
 
 /// Writes what NCCL told its profiler plugin in one process: its communicators and operations. One
 /// thread.

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "model/format/AtomicFile.h"
-#include "model/format/JsonText.h"
+#include "model/format/OutputFile.h"
+#include "model/format/text.h"
 
 namespace lanescope::capture {
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "capture/machine/HostFacts.h"
 #include "capture/machine/Machine.h"
 #include "model/format/Result.h"
 

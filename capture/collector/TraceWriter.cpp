@@ -4,12 +4,48 @@
 #include <fmt/format.h>
 
 #include "capture/collector/liveJournal.h"
-#include "model/format/tables/Counters.h"
-#include "model/format/tables/Names.h"
-#include "model/format/tables/Recording.h"
+#include "model/format/tables/Hardware.h"
 #include "model/format/tables/Schema.h"
+#include "model/format/tables/Session.h"
+#include "model/format/text.h"
 
 namespace lanescope::capture {
+
+StringTableWriter::StringTableWriter(const Database& database, FirstError& error)
+    : rows_(database, tables::strings, error) {}
+
+int64_t StringTableWriter::intern(std::string_view text) {
+    if (const auto known = ids_.find(text); known != ids_.end()) return known->second;
+    if (!isUtf8(text)) return intern(validUtf8(text));
+    const auto id = static_cast<int64_t>(ids_.size()) + 1;
+    ids_.emplace(text, id);
+    rows_.insert(tables::strings.id = id, tables::strings.value = text);
+    return id;
+}
+
+StackTableWriter::StackTableWriter(const Database& database, FirstError& error)
+    : rows_(database, tables::stacks, error) {}
+
+int64_t StackTableWriter::intern(const TraceStack& stack) {
+    const auto id = static_cast<int64_t>(ids_.size()) + 1;
+    const auto [known, isNew] = ids_.try_emplace(stack, id);
+    if (!isNew) return known->second;
+    constexpr const auto& t = tables::stacks;
+    rows_.insert(t.id = id, t.parentId = unlessZero(stack.parent), t.functionId = stack.function,
+                 t.fileId = unlessZero(stack.file), t.line = unlessZero(stack.line));
+    return id;
+}
+
+size_t StackTableWriter::Hash::operator()(const TraceStack& stack) const {
+    uint64_t mixed = 0;
+    for (const uint64_t part :
+         {static_cast<uint64_t>(stack.parent), static_cast<uint64_t>(stack.function),
+          static_cast<uint64_t>(stack.file), uint64_t{stack.line}}) {
+        mixed = (mixed ^ part) * 0x9e3779b97f4a7c15;
+        mixed ^= mixed >> 29;
+    }
+    return mixed;
+}
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& path) {
     auto database = Database::create(path);

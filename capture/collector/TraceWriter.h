@@ -13,15 +13,79 @@
 #include <utility>
 #include <vector>
 
-#include "capture/collector/StackTableWriter.h"
-#include "capture/collector/StringTableWriter.h"
 #include "model/format/Inserter.h"
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
 #include "model/format/health.h"
-#include "model/format/sourcePath.h"
+#include "model/format/sourceNames.h"
+#include "model/format/tables/Session.h"
+#include "model/format/tables/Threads.h"
 
 namespace lanescope::capture {
+
+// What is nothing in a record becomes NULL in the file.
+
+/// NULL for 0.
+template <class T>
+std::optional<T> unlessZero(T value) {
+    return value != 0 ? std::optional<T>(value) : std::nullopt;
+}
+
+/// NULL below 0.
+inline std::optional<int64_t> unlessNegative(int64_t value) {
+    return value >= 0 ? std::optional<int64_t>(value) : std::nullopt;
+}
+
+/// NULL for an empty text, which must outlive what is returned.
+inline std::optional<std::string_view> unlessEmpty(std::string_view text) {
+    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
+
+/// Writes `StringIds`: each text once, whichever process it came from.
+class StringTableWriter {
+  public:
+    StringTableWriter(const Database& database, FirstError& error);
+
+    /// The id of `text`, written down when it is new. Ids begin at 1. O(length).
+    int64_t intern(std::string_view text);
+
+  private:
+    struct Hash {
+        using is_transparent = void;
+        size_t operator()(std::string_view text) const {
+            return std::hash<std::string_view>{}(text);
+        }
+    };
+
+    Inserter<tables::Strings> rows_;
+    std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> ids_;
+};
+
+/// A Python stack as the trace has it: its innermost frame, and the stack without that.
+struct TraceStack {
+    int64_t parent = 0;              ///< 0 if there is none.
+    int64_t function = 0, file = 0;  ///< Strings of the trace; `file` 0: none.
+    uint32_t line = 0;
+    bool operator==(const TraceStack&) const = default;
+};
+
+/// Writes `LANESCOPE_STACKS`: each stack once, whichever thread or process it came from.
+class StackTableWriter {
+  public:
+    StackTableWriter(const Database& database, FirstError& error);
+
+    /// The id of `stack`, written down when it is new. Ids begin at 1 and are greater than those of
+    /// parents.
+    int64_t intern(const TraceStack& stack);
+
+  private:
+    struct Hash {
+        size_t operator()(const TraceStack& stack) const;
+    };
+
+    Inserter<tables::Stacks> rows_;
+    std::unordered_map<TraceStack, int64_t, Hash> ids_;
+};
 
 /// The `vmId` of every row: the processes we record share one operating system.
 inline constexpr int virtualMachine = 1;

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <thread>
 
-#include "model/format/AtomicFile.h"
+#include "model/format/OutputFile.h"
 #include "model/format/Sqlite.h"
 
 namespace lanescope::capture {

@@ -4,8 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "capture/collector/demangledApart.h"
-#include "model/format/demangledName.h"
+#include "model/format/sourceNames.h"
 
 namespace lanescope::capture {
 
@@ -44,8 +43,7 @@ size_t operatorLength(std::string_view text) {
 }  // namespace
 
 std::string demangled(const std::string& mangledName) {
-    if (std::optional<std::string> name = demangledName(mangledName)) return std::move(*name);
-    return demangledApart(mangledName).value_or(mangledName);
+    return demangledName(mangledName).value_or(mangledName);
 }
 
 std::string_view shortFunctionName(std::string_view name) {

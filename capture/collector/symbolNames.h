@@ -7,8 +7,7 @@
 namespace lanescope::capture {
 
 /// The name as written in the source, with template arguments and parameters: what `c++filt`
-/// prints. A name that is not mangled comes back as it is, and so does one that would take more
-/// than `demangledApart` allows. A millisecond for names that may be long.
+/// prints. Returns the name as it is if it is not mangled, or may demangle to a very long text.
 std::string demangled(const std::string& mangledName);
 
 /// The name of the function alone: without return type, scopes, template arguments and parameters.

@@ -5,15 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "model/format/GlobalId.h"
-#include "model/format/tables/ApiCalls.h"
-#include "model/format/tables/Copies.h"
-#include "model/format/tables/Graphs.h"
-#include "model/format/tables/Kernels.h"
+#include "model/format/tables/Cuda.h"
+#include "model/format/tables/Threads.h"
 
 namespace lanescope::capture {
 
@@ -115,6 +116,232 @@ Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows
         }
     }
     return count;
+}
+
+namespace {
+
+using Windows = std::vector<TimeRange>;
+
+/// Calls `take` for each row; it says what fails.
+template <class Take>
+Result<void> forEachRow(const Database& database, const std::string& sql, Take&& take) {
+    auto statement = database.prepare(sql);
+    if (!statement) return fail(statement.error());
+    for (;;) {
+        const auto row = statement->step();
+        if (!row) return fail(row.error());
+        if (!*row) return {};
+        take(*statement);
+    }
+}
+
+/// Of times that may lie further apart than a number holds: a log may say anything.
+double lengthOf(TimeRange range) {
+    return static_cast<double>(static_cast<uint64_t>(range.endNs) -
+                               static_cast<uint64_t>(range.startNs));
+}
+
+/// What of `ns` falls on a part, at most all.
+int64_t shareOf(int64_t ns, TimeRange part, TimeRange whole) {
+    const double partNs = lengthOf(part), wholeNs = lengthOf(whole);
+    if (partNs >= wholeNs) return ns;
+    return static_cast<int64_t>(static_cast<double>(ns) * (partNs / wholeNs));
+}
+
+/// The windows from the first one on that does not end before `timeNs`. O(log n).
+std::span<const TimeRange> from(const Windows& windows, int64_t timeNs) {
+    return {std::ranges::lower_bound(windows, timeNs, {}, &TimeRange::endNs), windows.end()};
+}
+
+struct State {
+    int64_t row = 0, cpuNs = 0, delayNs = 0;
+    TimeRange times;
+    const Windows* windows = nullptr;
+};
+
+Result<int64_t> trimStates(Database& database, const WindowsOfProcess& windowsOf) {
+    constexpr const auto& t = tables::threadStates;
+    std::vector<State> cut;
+    if (auto read = forEachRow(
+            database,
+            fmt::format("SELECT rowid, {}, {}, {}, {}, {} FROM {}", t.start.name, t.end.name,
+                        t.globalTid.name, t.cpuNs.name, t.delayNs.name, t.tableName()),
+            [&](const Statement& row) {
+                const Windows* const windows = windowsOf(processOf(row.integer(3)));
+                if (!windows) return;
+                const TimeRange times{row.integer(1), row.integer(2)};
+                const auto near = from(*windows, times.startNs);
+                const bool isWhole = !near.empty() && near.front().startNs <= times.startNs &&
+                                     times.endNs <= near.front().endNs;
+                if (!isWhole)
+                    cut.push_back({row.integer(0), row.integer(4), row.integer(5), times, windows});
+            });
+        !read)
+        return fail(read.error());
+    auto remove = database.prepare(fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName()));
+    // A state of several windows is several.
+    const std::string others =
+        fmt::format("{}, {}, {}, {}, {}, {}", t.globalTid.name, t.state.name, t.callchainId.name,
+                    t.callId.name, t.holderTid.name, t.holderCallchainId.name);
+    auto insert = database.prepare(fmt::format(
+        "INSERT INTO {0} ({1}, {2}, {3}, {4}, {5}) SELECT ?2, ?3, ?4, ?5, {5} FROM {0} WHERE "
+        "rowid = ?1",
+        t.tableName(), t.start.name, t.end.name, t.cpuNs.name, t.delayNs.name, others));
+    if (!remove) return fail(remove.error());
+    if (!insert) return fail(insert.error());
+    int64_t leftOut = 0;
+    for (const State& state : cut) {
+        int64_t pieces = 0;
+        for (const TimeRange& window : from(*state.windows, state.times.startNs)) {
+            if (window.startNs >= state.times.endNs) break;
+            const int64_t startNs = std::max(window.startNs, state.times.startNs);
+            const int64_t endNs = std::min(window.endNs, state.times.endNs);
+            if (startNs >= endNs) continue;
+            ++pieces;
+            insert->bind(1, state.row);
+            insert->bind(2, startNs);
+            insert->bind(3, endNs);
+            insert->bind(4, shareOf(state.cpuNs, {startNs, endNs}, state.times));
+            insert->bind(5, shareOf(state.delayNs, {startNs, endNs}, state.times));
+            if (auto done = insert->run(); !done) return fail(done.error());
+        }
+        if (pieces == 0) ++leftOut;
+        remove->bind(1, state.row);
+        if (auto done = remove->run(); !done) return fail(done.error());
+    }
+    return leftOut;
+}
+
+struct Switch {
+    int64_t timeNs = 0, core = 0;
+    bool isIn = false;
+    std::optional<int64_t> isPreempted;
+};
+
+/// What is left of one thread's switches, which are sorted. From its last one on nothing is known
+/// of it, whatever window that lies in: most have ended.
+std::vector<Switch> trimmed(const std::vector<Switch>& switches, const Windows& windows) {
+    std::vector<Switch> kept;
+    for (const TimeRange& window : windows) {
+        auto at = std::ranges::lower_bound(switches, window.startNs, {}, &Switch::timeNs);
+        if (at == switches.end()) break;
+        const auto end = std::ranges::lower_bound(switches, window.endNs, {}, &Switch::timeNs);
+        std::vector<Switch> inside(at, end);
+        if (at != switches.begin()) {
+            inside.insert(inside.begin(), *std::prev(at));
+            inside.front().timeNs = window.startNs;
+        }
+        if (inside.empty()) continue;
+        // Nothing is told of the time since the window before: two of a kind stand around it.
+        if (!kept.empty() && kept.back().isIn != inside.front().isIn) {
+            Switch same = inside.front();
+            same.timeNs = kept.back().timeNs;
+            kept.push_back(same);
+        }
+        kept.insert(kept.end(), inside.begin(), inside.end());
+        if (end == switches.end()) break;
+        Switch last = inside.back();
+        last.timeNs = window.endNs;
+        last.isIn = !last.isIn;
+        last.isPreempted.reset();
+        kept.push_back(last);
+    }
+    return kept;
+}
+
+Result<int64_t> trimSwitches(Database& database, const WindowsOfProcess& windowsOf) {
+    constexpr const auto& t = tables::scheduleEvents;
+    std::map<int64_t, std::vector<Switch>> switchesOf;
+    std::vector<int64_t> rows;
+    if (auto read =
+            forEachRow(database,
+                       fmt::format("SELECT rowid, {}, {}, {}, {}, {} FROM {} ORDER BY {}, rowid",
+                                   t.start.name, t.cpu.name, t.isSchedIn.name, t.globalTid.name,
+                                   t.isPreempted.name, t.tableName(), t.start.name),
+                       [&](const Statement& row) {
+                           if (!windowsOf(processOf(row.integer(4)))) return;
+                           rows.push_back(row.integer(0));
+                           Switch change{row.integer(1), row.integer(2), row.integer(3) != 0, {}};
+                           if (!row.isNull(5)) change.isPreempted = row.integer(5);
+                           switchesOf[row.integer(4)].push_back(change);
+                       });
+        !read)
+        return fail(read.error());
+    auto remove = database.prepare(fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName()));
+    auto insert = database.prepare(fmt::format(
+        "INSERT INTO {} ({}, {}, {}, {}, {}) VALUES (?1, ?2, ?3, ?4, ?5)", t.tableName(),
+        t.start.name, t.cpu.name, t.isSchedIn.name, t.globalTid.name, t.isPreempted.name));
+    if (!remove) return fail(remove.error());
+    if (!insert) return fail(insert.error());
+    for (const int64_t row : rows) {
+        remove->bind(1, row);
+        if (auto done = remove->run(); !done) return fail(done.error());
+    }
+    int64_t kept = 0;
+    for (const auto& [thread, switches] : switchesOf)
+        for (const Switch& each : trimmed(switches, *windowsOf(processOf(thread)))) {
+            insert->bind(1, each.timeNs);
+            insert->bind(2, each.core);
+            insert->bind(3, int64_t{each.isIn ? 1 : 0});
+            insert->bind(4, thread);
+            insert->bind(5, each.isPreempted);
+            if (auto done = insert->run(); !done) return fail(done.error());
+            ++kept;
+        }
+    return std::max<int64_t>(0, static_cast<int64_t>(rows.size()) - kept);
+}
+
+Result<int64_t> trimSamples(Database& database, const WindowsOfProcess& windowsOf) {
+    constexpr const auto& t = tables::sampleEvents;
+    constexpr const auto& chain = tables::samplingCallchains;
+    std::vector<int64_t> rows;
+    if (auto read = forEachRow(database,
+                               fmt::format("SELECT rowid, {}, {} FROM {}", t.start.name,
+                                           t.globalTid.name, t.tableName()),
+                               [&](const Statement& row) {
+                                   const Windows* windows = windowsOf(processOf(row.integer(2)));
+                                   if (windows && !isInside(*windows, row.integer(1)))
+                                       rows.push_back(row.integer(0));
+                               });
+        !read)
+        return fail(read.error());
+    if (rows.empty()) return 0;
+    auto remove = database.prepare(fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName()));
+    if (!remove) return fail(remove.error());
+    for (const int64_t row : rows) {
+        remove->bind(1, row);
+        if (auto done = remove->run(); !done) return fail(done.error());
+    }
+    const std::string unused =
+        fmt::format("DELETE FROM {} WHERE {} NOT IN (SELECT {} FROM {} WHERE {} IS NOT NULL)",
+                    chain.tableName(), chain.id.name, t.id.name, t.tableName(), t.id.name);
+    if (auto done = database.execute(unused.c_str()); !done) return fail(done.error());
+    return static_cast<int64_t>(rows.size());
+}
+
+}  // namespace
+
+Result<int64_t> trimThreadsToWindows(Database& database, const WindowsOfProcess& windowsOf) {
+    int64_t leftOut = 0;
+    for (const auto trim : {&trimStates, &trimSwitches, &trimSamples}) {
+        const Result<int64_t> rows = trim(database, windowsOf);
+        if (!rows) return rows;
+        leftOut += *rows;
+    }
+    return leftOut;
+}
+
+std::vector<TimeRange> joined(std::vector<TimeRange> ranges) {
+    std::ranges::sort(ranges, {}, &TimeRange::startNs);
+    std::vector<TimeRange> all;
+    for (const TimeRange& range : ranges) {
+        if (range.endNs <= range.startNs) continue;
+        if (!all.empty() && range.startNs <= all.back().endNs)
+            all.back().endNs = std::max(all.back().endNs, range.endNs);
+        else
+            all.push_back(range);
+    }
+    return all;
 }
 
 }  // namespace lanescope::capture

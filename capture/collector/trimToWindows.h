@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -23,5 +24,19 @@ bool isInside(const std::vector<TimeRange>& windows, int64_t timeNs);
 /// recording began. A process without any API call keeps all. Returns how many rows went. Reads
 /// the tables of GPU work once.
 Result<int64_t> trimToWindows(Database& database, const RecordedWindows& windows);
+
+/// When a process, by `globalPid`, was to be recorded: ranges on the trace's axis, sorted, which do
+/// not touch; null if all the time.
+using WindowsOfProcess = std::function<const std::vector<TimeRange>*(int64_t)>;
+
+/// Leaves of what looks and samples found of threads what lies within the windows of their process.
+/// A state goes from edge to edge at most, with its share of the times that the kernel counted.
+/// Where a window begins a switch says what the thread was then, and where it ends others end what
+/// it was; nothing is told of a thread from its last switch on. Returns how many rows were left
+/// out. Holds the switches of such processes in memory. O(n log windows).
+Result<int64_t> trimThreadsToWindows(Database& database, const WindowsOfProcess& windowsOf);
+
+/// Sorted, and those that touch made one.
+std::vector<TimeRange> joined(std::vector<TimeRange> ranges);
 
 }  // namespace lanescope::capture

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "capture/cupti/activityRecords.h"
-#include "capture/cupti/recordLayouts.h"
 #include "capture/log/clocks.h"
 
 namespace lanescope::agent {
@@ -16,7 +15,7 @@ constexpr size_t mostHeld = 64u << 10;
 constexpr int64_t longestHeldNs = 3'000'000'000;  // CUPTI is flushed several times until then
 constexpr size_t mostStreams = 64u << 10;
 
-int64_t time(uint64_t ns) {
+int64_t timeNs(uint64_t ns) {
     return static_cast<int64_t>(ns);
 }
 
@@ -116,7 +115,7 @@ void ActivityDecoder::decodeGpuWork(const CUpti_Activity& record) {
     int64_t ranNs = 0;
     const auto read = [&](const auto& work) {
         correlationId = work.correlationId;
-        ranNs = time(work.start);
+        ranNs = timeNs(work.start);
     };
     switch (record.kind) {
         case CUPTI_ACTIVITY_KIND_MEMCPY:

@@ -10,10 +10,9 @@
 #include <utility>
 
 #include "capture/agent/Windows.h"
-#include "capture/cupti/ApiNames.h"
 #include "capture/cupti/CuptiLibrary.h"
 #include "capture/cupti/LaunchWindows.h"
-#include "capture/log/RecordWriter.h"
+#include "capture/log/LogFile.h"
 
 namespace lanescope::agent {
 

@@ -1,12 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/cupti/ApiCallRecorder.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
 #include "capture/log/Records.h"
 
 namespace lanescope::agent {
+
+namespace {
+
+struct NamedKind {
+    std::string_view prefix;
+    DriverCallKind kind;
+};
+
+// The first that suits counts, so longer names stand before shorter ones.
+constexpr NamedKind working[] = {
+    {"cuLaunch", DriverCallKind::Other},
+    {"cuGraphLaunch", DriverCallKind::Other},
+    {"cuMemcpy", DriverCallKind::Other},
+    {"cuMemset", DriverCallKind::Other},
+    {"cuMemPrefetch", DriverCallKind::Other},
+    {"cuEventRecord", DriverCallKind::EventRecord},
+    {"cuEventSynchronize", DriverCallKind::EventWait},
+    {"cuStreamWaitEvent", DriverCallKind::StreamWait},
+    {"cuStreamSynchronize", DriverCallKind::StreamSync},
+    {"cuCtxSynchronize", DriverCallKind::ContextSync},
+    {"cuStreamWaitValue", DriverCallKind::Other},
+    {"cuStreamWriteValue", DriverCallKind::Other},
+    {"cuStreamBatchMemOp", DriverCallKind::Other},
+};
+
+constexpr std::string_view explaining[] = {
+    "cuMemAlloc",
+    "cuMemFree",
+    "cuMemHostAlloc",
+    "cuMemHostRegister",
+    "cuMemHostUnregister",
+    "cuMemCreate",
+    "cuMemRelease",
+    "cuMemMap",
+    "cuMemUnmap",
+    "cuMemPoolCreate",
+    "cuMemPoolDestroy",
+    "cuMemPoolTrimTo",
+    "cuMemAdvise",
+    "cuModuleLoad",
+    "cuModuleUnload",
+    "cuLibraryLoad",
+    "cuLibraryUnload",
+    "cuGraphInstantiate",
+    "cuGraphExecUpdate",
+    "cuGraphExecDestroy",
+    "cuGraphUpload",
+    "cuStreamBeginCapture",
+    "cuStreamEndCapture",
+    "cuStreamCreate",
+    "cuStreamDestroy",
+    "cuCtxCreate",
+    "cuCtxDestroy",
+    "cuDevicePrimaryCtxRetain",
+    "cuDevicePrimaryCtxReset",
+    "cuProfilerStart",
+    "cuProfilerStop",
+    "cuMulticast",
+    "cuIpcOpen",
+    "cuIpcClose",
+    "cuCtxEnablePeerAccess",
+};
+
+bool startsWith(std::string_view text, std::string_view prefix) {
+    return text.substr(0, prefix.size()) == prefix;
+}
+
+}  // namespace
+
+DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork) {
+    for (const NamedKind& named : working) {
+        if (startsWith(callbackName, named.prefix)) return named.kind;
+    }
+    const bool explains = !onlyWork && std::any_of(std::begin(explaining), std::end(explaining),
+                                                   [&](std::string_view prefix) {
+                                                       return startsWith(callbackName, prefix);
+                                                   });
+    return explains ? DriverCallKind::Other : DriverCallKind::None;
+}
 
 /// How a call lies in a ring.
 struct ApiCallRecorder::Call {
@@ -26,7 +107,7 @@ struct ApiCallRecorder::Wait {
 
 namespace {
 
-constexpr uint32_t doesNotApply = 0xffffffff;
+constexpr uint32_t noEventId = 0xffffffff;
 
 uint64_t number(const void* handle) {
     return reinterpret_cast<uintptr_t>(handle);
@@ -91,7 +172,7 @@ void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call
 
 ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind,
                                               const CUpti_CallbackData& call) const {
-    Wait wait{0, call.contextUid, doesNotApply, doesNotApply, kind};
+    Wait wait{0, call.contextUid, noEventId, noEventId, kind};
     const void* parameters = call.functionParams;
     if (!parameters) return wait;
     CUstream stream = nullptr;
@@ -181,7 +262,7 @@ void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWrite
         event.streamId = wait->streamId;
         event.correlationId = call.correlationId;
         event.eventId = eventId(wait->event);
-        event.eventSyncId = doesNotApply;
+        event.eventSyncId = noEventId;
         writer.write(log::RecordKind::CudaEvent, event);
         return;
     }
@@ -191,8 +272,8 @@ void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWrite
     sync.contextId = wait->contextId;
     sync.streamId = wait->streamId;
     sync.correlationId = call.correlationId;
-    sync.eventId = wait->event ? eventId(wait->event) : doesNotApply;
-    sync.eventSyncId = doesNotApply;
+    sync.eventId = wait->event ? eventId(wait->event) : noEventId;
+    sync.eventSyncId = noEventId;
     sync.type = wait->kind == DriverCallKind::EventWait
                     ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE
                 : wait->kind == DriverCallKind::StreamWait

@@ -8,19 +8,34 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "capture/agent/CallStacks.h"
 #include "capture/agent/CycleClock.h"
-#include "capture/agent/ThreadRings.h"
-#include "capture/cupti/ApiNames.h"
+#include "capture/agent/EventRing.h"
 #include "capture/cupti/CuptiLibrary.h"
 #include "capture/cupti/LaunchWindows.h"
-#include "capture/cupti/driverCalls.h"
-#include "capture/log/RecordWriter.h"
+#include "capture/log/LogFile.h"
 #include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
+
+/// What a call of the driver does that a timeline has to show beside the call itself.
+enum class DriverCallKind : uint8_t {
+    None,         ///< Not recorded.
+    Other,        ///< Recorded, and no more.
+    EventRecord,  ///< Puts an event into a stream.
+    EventWait,    ///< Waits for an event on the CPU.
+    StreamWait,   ///< Lets a stream wait for an event.
+    StreamSync,   ///< Waits for a stream on the CPU.
+    ContextSync,  ///< Waits for all of a context on the CPU.
+};
+
+/// The kind of a call, by CUPTI's name for it, `None` for one that does not explain a timeline: one
+/// that only asks for or sets a property. Calls that do launch work, copy, set, wait, allocate,
+/// free, or load code. With `onlyWork`, the last three kinds are `None` too.
+DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork);
 
 /// Records calls of the CUDA driver, which the runtime makes as well, by being called back with
 /// them. CUPTI's own records of calls, waits and events cost more: to switch on any of these kinds

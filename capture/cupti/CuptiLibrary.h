@@ -3,7 +3,14 @@
 
 #include <cupti.h>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "capture/log/LogFile.h"
+#include "capture/log/Records.h"
+#include "capture/options/AgentOptions.h"
 
 namespace lanescope::agent {
 
@@ -58,5 +65,55 @@ struct CuptiLibrary {
 /// Opens CUPTI and looks its functions up. On failure answers false and puts the reason, as a
 /// sentence, into `problem`.
 bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem);
+
+/// Names of CUDA calls as strings of the log, each asked of CUPTI once. Writer thread.
+class ApiNames {
+  public:
+    ApiNames(const CuptiLibrary& cupti, log::RecordWriter& writer)
+        : cupti_(cupti), writer_(writer) {}
+
+    /// The string's id for a call that CUPTI numbers `callbackId`, in the domain of the driver or
+    /// of the runtime. Amortized constant time.
+    uint32_t idOf(uint32_t callbackId, bool isDriver);
+
+  private:
+    const CuptiLibrary& cupti_;
+    log::RecordWriter& writer_;
+    std::unordered_map<uint32_t, uint32_t> ids_;
+    uint32_t generation_ = 0;
+};
+
+/// What a program calls the function that CUPTI calls "cudaGetDevice_v3020": "cudaGetDevice". For
+/// calls of the runtime only; in a driver call's name "_v2" is part of it.
+std::string_view runtimeCallName(std::string_view callbackName);
+
+/// What is known of a run, for judging which faults of its CUPTI matter.
+struct HazardFacts {
+    uint32_t version = 0;
+    bool sawGraphNode = false;  ///< Work inside a CUDA graph, recorded one by one.
+    bool isLong = false;        ///< Recording for hours.
+};
+
+/// A known fault of some versions of CUPTI, by NVIDIA's release notes.
+struct VersionHazard {
+    uint32_t firstVersion, endVersion;  ///< From the one on, before the other.
+    bool (*matters)(const HazardFacts& facts);
+    Severity severity;
+    HealthCode code;
+    const char* sentence;
+};
+
+/// The fault at `index`, or null past the last.
+const VersionHazard* versionHazard(size_t index);
+/// Whether the fault bears on the run.
+bool applies(const VersionHazard& hazard, const HazardFacts& facts);
+
+/// Whether kinds can be switched off while the program works: doing so can lock up CUPTI 13.0.0,
+/// and the program with it.
+bool mayDisableKinds(uint32_t version);
+
+/// Whether recording CUDA graphs as a whole crashes this CUPTI: 12.4 and 12.5 before their updates,
+/// which only the name of the library's file tells ("libcupti.so.2024.1.0"; update 1 is ".1").
+bool crashesOnWholeGraphs(uint32_t version, const std::string& realFileName);
 
 }  // namespace lanescope::agent

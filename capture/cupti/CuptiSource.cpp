@@ -11,12 +11,12 @@
 
 #include "capture/agent/Agent.h"
 #include "capture/agent/Inside.h"
-#include "capture/cupti/driverCalls.h"
-#include "capture/cupti/versionHazards.h"
+#include "capture/cupti/ApiCallRecorder.h"
+#include "capture/cupti/CuptiLibrary.h"
 #include "capture/log/clocks.h"
 #include "capture/machine/DynamicLibrary.h"
-#include "model/format/environment.h"
 #include "model/format/factNames.h"
+#include "model/format/optionValues.h"
 
 namespace lanescope::agent {
 

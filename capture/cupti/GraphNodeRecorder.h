@@ -8,9 +8,9 @@
 
 #include "capture/agent/CallStacks.h"
 #include "capture/agent/CycleClock.h"
-#include "capture/agent/ThreadRings.h"
+#include "capture/agent/EventRing.h"
 #include "capture/cupti/CuptiLibrary.h"
-#include "capture/log/RecordWriter.h"
+#include "capture/log/LogFile.h"
 
 namespace lanescope::agent {
 

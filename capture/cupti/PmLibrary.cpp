@@ -3,7 +3,7 @@
 
 #include "capture/cupti/findCupti.h"
 #include "capture/options/AgentOptions.h"
-#include "model/format/environment.h"
+#include "model/format/optionValues.h"
 
 namespace lanescope::capture {
 

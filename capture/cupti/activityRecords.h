@@ -4,9 +4,18 @@
 #include <cupti.h>
 #include <cupti_activity_deprecated.h>
 
+#include <cstddef>
+#include <cstdint>
+
 #include "capture/log/Records.h"
 
 namespace lanescope::agent {
+
+/// How many bytes a record of `kind` has, at least, in the CUPTI of `version`, as far as we know
+/// how to read them. The layout is that of the loaded library, not that of the headers; records
+/// only ever grow at their end, so what is missing from an older one are the last fields of a
+/// newer. 0 for kinds that we do not read.
+size_t knownRecordBytes(CUpti_ActivityKind kind, uint32_t version);
 
 // CUPTI's records as records of the log. Pure functions; names, which are numbers in the log, are
 // left to the caller. Each takes the struct that has all the fields we read.

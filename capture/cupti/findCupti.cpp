@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/format/environment.h"
+#include "model/format/optionValues.h"
 
 namespace lanescope::agent {
 

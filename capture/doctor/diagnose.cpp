@@ -1,22 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/doctor/diagnose.h"
 
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
+#include <sstream>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "capture/log/namesIn.h"
-#include "capture/machine/queryMachine.h"
+#include "capture/machine/DynamicLibrary.h"
+#include "capture/machine/Machine.h"
+#include "capture/perf/LibDw.h"
+#include "capture/perf/PerfEvents.h"
 #include "capture/record/AgentEnvironment.h"
-#include "model/format/environment.h"
+#include "capture/sample/ProcFile.h"
+#include "capture/threads/ForeignMemory.h"
+#include "capture/threads/StateRuns.h"
+#include "model/format/optionValues.h"
 
 namespace lanescope::capture {
 
@@ -160,6 +178,240 @@ Check checkFolder(const std::filesystem::path& folder) {
     return {CheckStatus::Ok,
             "folder",
             fmt::format("{} is writable and has {:.0f} GiB free.", shown, freeGib),
+            {}};
+}
+
+namespace {
+
+constexpr unsigned timeLimitSeconds = 20;
+
+[[noreturn]] void answer(int answerFile, const std::function<std::string()>& question) {
+    ::signal(SIGALRM, SIG_DFL);
+    ::alarm(timeLimitSeconds);
+    ::unsetenv("CUDA_INJECTION64_PATH");
+    ::unsetenv("NVTX_INJECTION64_PATH");
+    // What libraries print is not for our user.
+    if (const int null = ::open("/dev/null", O_WRONLY); null >= 0) {
+        ::dup2(null, STDOUT_FILENO);
+        ::dup2(null, STDERR_FILENO);
+    }
+    const std::string text = question();
+    const bool isTold = ::write(answerFile, text.data(), text.size()) >= 0;
+    ::_exit(isTold ? 0 : 1);
+}
+
+}  // namespace
+
+std::optional<std::string> probe(const std::function<std::string()>& question) {
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+    const pid_t pid = ::fork();
+    if (pid == 0) answer(ends[1], question);
+    ::close(ends[1]);
+    std::string text;
+    char buffer[512];
+    for (;;) {
+        const ssize_t got = pid > 0 ? ::read(ends[0], buffer, sizeof(buffer)) : 0;
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        text.append(buffer, static_cast<size_t>(got));
+    }
+    ::close(ends[0]);
+    int status = 0;
+    if (pid < 0) return std::nullopt;
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+    return text;
+}
+
+namespace {
+
+// What the probe answers, besides a version.
+constexpr const char* noLibrary = "none";
+constexpr const char* failedPrefix = "failed ";
+
+std::string askDriver() {
+    DynamicLibrary library("libcuda.so.1");
+    if (!library) return noLibrary;
+    int (*initialise)(unsigned) = nullptr;
+    int (*version)(int*) = nullptr;
+    library.need(initialise, "cuInit");
+    library.need(version, "cuDriverGetVersion");
+    if (library.missing() != nullptr) return noLibrary;
+    library.stay();  // it keeps threads of its own
+    if (const int code = initialise(0); code != 0) return fmt::format("{}{}", failedPrefix, code);
+    int number = 0;
+    version(&number);
+    return fmt::format("{}.{}", number / 1000, number % 1000 / 10);
+}
+
+}  // namespace
+
+Check checkDriver() {
+    const std::optional<std::string> answer = probe(askDriver);
+    if (!answer)
+        return {CheckStatus::NoCuda, "driver", "The CUDA driver crashed or did not answer in time.",
+                "See whether nvidia-smi works."};
+    if (*answer == noLibrary)
+        return {CheckStatus::NoCuda, "driver", "There is no CUDA driver (libcuda.so.1).",
+                "Install it; in a container, start that with the GPUs (--gpus all)."};
+    if (answer->rfind(failedPrefix, 0) == 0)
+        return {CheckStatus::NoCuda, "driver",
+                fmt::format("The CUDA driver does not start: cuInit {}.", *answer),
+                "See whether nvidia-smi works and CUDA_VISIBLE_DEVICES names a GPU."};
+    return {CheckStatus::Ok, "driver", fmt::format("The driver knows CUDA {}.", *answer), {}};
+}
+
+namespace {
+
+constexpr const char* libraryNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
+
+/// The folders of Python packages that `python3` would import from; none without Python.
+std::vector<std::filesystem::path> pythonFolders() {
+    std::vector<std::filesystem::path> folders;
+    const std::unique_ptr<FILE, int (*)(FILE*)> python(
+        ::popen("python3 -c 'import sys; print(\"\\n\".join(sys.path))' 2>/dev/null", "re"),
+        ::pclose);
+    if (!python) return folders;
+    std::string text;
+    char buffer[4096];
+    while (const size_t got = std::fread(buffer, 1, sizeof(buffer), python.get()))
+        text.append(buffer, got);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (!line.empty()) folders.emplace_back(line);
+    return folders;
+}
+
+/// Where a CUPTI may be, in the order in which programs find theirs.
+std::vector<std::filesystem::path> candidates() {
+    std::vector<std::filesystem::path> found;
+    const auto add = [&](const std::filesystem::path& folder) {
+        std::error_code error;
+        for (const char* name : libraryNames)
+            if (std::filesystem::exists(folder / name, error)) found.push_back(folder / name);
+    };
+    for (const std::filesystem::path& folder : pythonFolders()) {
+        add(folder / "nvidia" / "cu13" / "lib");
+        add(folder / "nvidia" / "cuda_cupti" / "lib");
+    }
+    for (const char* name : libraryNames) found.emplace_back(name);  // The loader's own places.
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+        const std::string home = environment(variable);
+        if (home.empty()) continue;
+        add(std::filesystem::path(home) / "extras" / "CUPTI" / "lib64");
+        add(std::filesystem::path(home) / "lib64");
+    }
+    add("/usr/local/cuda/extras/CUPTI/lib64");
+    add("/usr/local/cuda/lib64");
+    return found;
+}
+
+/// "path version" of a library that opens; empty if it does not.
+std::string askLibrary(const std::filesystem::path& path) {
+    DynamicLibrary library(path);
+    if (!library) return {};
+    int (*getVersion)(unsigned*) = nullptr;
+    unsigned version = 0;
+    if (!library.find(getVersion, "cuptiGetVersion") || getVersion(&version) != 0) return {};
+    Dl_info info{};
+    const bool isKnown = dladdr(reinterpret_cast<void*>(getVersion), &info) != 0;
+    return fmt::format("{} (API version {})", isKnown ? info.dli_fname : path.c_str(), version);
+}
+
+}  // namespace
+
+Check checkCupti() {
+    for (const std::filesystem::path& path : candidates()) {
+        const auto answer = probe([&] { return askLibrary(path); });
+        if (answer && !answer->empty())
+            return {CheckStatus::Ok, "cupti", fmt::format("CUPTI is {}.", *answer), {}};
+    }
+    return {
+        CheckStatus::NoCuda, "cupti",
+        "CUPTI (libcupti.so.13, .12 or .11.8) was found neither by the loader nor in CUDA_HOME nor "
+        "among Python's packages.",
+        "Install it: pip install nvidia-cuda-cupti, or the CUDA toolkit, then set CUDA_HOME."};
+}
+
+namespace {
+
+/// A child that does nothing until it is gone.
+class IdleChild {
+  public:
+    IdleChild() : pid_(::fork()) {
+        if (pid_ == 0) {
+            for (;;) ::pause();
+        }
+    }
+    ~IdleChild() {
+        if (pid_ <= 0) return;
+        ::kill(pid_, SIGKILL);
+        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+    }
+    IdleChild(const IdleChild&) = delete;
+    IdleChild& operator=(const IdleChild&) = delete;
+    pid_t pid() const { return pid_; }
+
+  private:
+    const pid_t pid_;
+};
+
+}  // namespace
+
+Check checkThreads() {
+    static const uint64_t probe = 0x5ca1ab1e5ca1ab1e;
+    const IdleChild child;
+    if (child.pid() < 0)
+        return {CheckStatus::Warning,
+                "threads",
+                fmt::format("Cannot try how threads are looked at: {}.", std::strerror(errno)),
+                {}};
+    std::vector<char> buffer;
+    const auto file = [&](const char* name) {
+        return ProcFile(fmt::format("/proc/{}/task/{}/{}", child.pid(), child.pid(), name))
+            .read(buffer);
+    };
+    const bool hasTimes = !file("schedstat").empty();
+    const bool hasCalls = parseSystemCall(file("syscall")).isKnown;
+    uint64_t read = 0;
+    const bool hasMemory =
+        ForeignMemory(child.pid()).get(reinterpret_cast<uintptr_t>(&probe), read) && read == probe;
+    if (hasTimes && hasCalls && hasMemory)
+        return {CheckStatus::Ok,
+                "threads",
+                "What threads of a program wait for, and their Python lines, can be seen.",
+                {}};
+    std::string missing;
+    const auto add = [&](bool isThere, const char* what) {
+        if (!isThere) missing += (missing.empty() ? "" : ", ") + std::string(what);
+    };
+    add(hasMemory, "Python lines between CUDA calls (process_vm_readv)");
+    add(hasCalls, "what threads wait for (/proc/PID/syscall)");
+    add(hasTimes, "how long they had a core or wanted one (/proc/PID/schedstat)");
+    return {CheckStatus::Warning, "threads", fmt::format("This system does not tell {}.", missing),
+            "In a container, use a runtime on Linux 4.8 or later with its usual seccomp profile."};
+}
+
+Check checkPerf() {
+    const auto allowed = tryPerfEvents();
+    // Nothing but that option needs it.
+    if (!allowed)
+        return {CheckStatus::Ok,
+                "perf",
+                fmt::format("record --cpu-samples perf does not work here, all else does: {}",
+                            allowed.error().sentence),
+                {}};
+    const LibDw libDw;
+    return {CheckStatus::Ok,
+            "perf",
+            fmt::format("The kernel tells who has a core and samples native stacks (record "
+                        "--cpu-samples perf){}; {}.",
+                        allowed->seesKernel ? "" : ", but not of threads in the kernel",
+                        libDw ? "libdw is there to follow them"
+                              : fmt::format("they are followed by frame pointers only, as {}",
+                                            LibDw::absence())),
             {}};
 }
 

@@ -477,4 +477,56 @@ struct EndRecord {
     uint32_t signal;  ///< For `EndReason::Signal`.
 };
 
+// Where the program was when it called. Strings are ids of `StringRecord`s.
+
+/// A Python stack: its innermost frame, and the stack that is left without that. Stands before all
+/// that names it.
+struct StackRecord {
+    RecordHeader header;
+    uint32_t stack;   ///< Its number in this process, from 1.
+    uint32_t parent;  ///< 0 if the frame is the only one.
+    uint32_t function, file;
+    uint32_t line;  ///< 0 if unknown.
+    uint32_t reserved;
+};
+
+/// A node of a CUDA graph was made: captured, or copied of another.
+struct GraphNodeRecord {
+    RecordHeader header;
+    int64_t timestampNs;
+    uint64_t node;      ///< CUPTI's number, as `KernelRecord::graphNodeId`.
+    uint64_t original;  ///< Of what it is a copy; 0 if it is none.
+    uint32_t threadId;
+    uint32_t stack;  ///< Of a `StackRecord` of this log; 0 if there was none, and of a copy.
+};
+
+// What `record` writes down of threads that it looks at from outside; as `Records.h` says.
+
+/// A process whose threads are looked at from outside.
+struct WatchedProcessRecord {
+    RecordHeader header;
+    uint32_t processId, parentId;
+    uint32_t program, python;  ///< Strings; `python` 0: it runs none that can be read.
+};
+
+/// A thread of it, and what it is called; again when that changes.
+struct WatchedThreadRecord {
+    RecordHeader header;
+    uint32_t processId, threadId;
+    uint32_t name, reserved;
+};
+
+/// A thread was seen in one state, at one line, for a while.
+struct ThreadRunRecord {
+    RecordHeader header;
+    int64_t startNs, endNs;
+    int64_t cpuNs, delayNs;  ///< In which it had a core; in which it wanted one and had none.
+    uint32_t processId, threadId;
+    uint32_t stack;                      ///< Of a `StackRecord` of this log; 0 if none is known.
+    uint32_t call;                       ///< String: the system call that it sleeps in.
+    uint32_t holderThread, holderStack;  ///< Who has the GIL that it waits for; 0: unknown.
+    uint32_t state;                      ///< As `ThreadState`.
+    uint32_t looks;                      ///< How often it was looked at.
+};
+
 }  // namespace lanescope::log

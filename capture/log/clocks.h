@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <ctime>
 #include <limits>
+#include <string>
+#include <string_view>
 
 namespace lanescope::log {
 
@@ -68,5 +70,14 @@ inline void setEventOffset(int64_t offsetNs) {
 inline int64_t eventTimeNs() {
     return monotonicNs() + eventOffsetNs();
 }
+
+/// The time of events in this process, as text for the environment of another: the offset of
+/// `eventOffsetNs`, and which CLOCK_MONOTONIC it belongs to. Reads two small files.
+std::string eventClockText();
+
+/// Takes the time of events from such a text, so that all processes of a recording tell the same,
+/// whatever was done to the clock of the machine between their starts. A text of another boot,
+/// machine or time namespace, or none, changes nothing: then this process has an offset of its own.
+void takeEventClock(std::string_view text);
 
 }  // namespace lanescope::log

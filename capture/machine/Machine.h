@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,5 +45,30 @@ struct Machine {
     std::vector<MachineGpu> gpus;
     std::vector<MachineLink> links;
 };
+
+/// The machine that a run was recorded on, apart from its GPUs. What is unknown stays empty or 0.
+struct HostFacts {
+    std::string operatingSystem;  ///< "Debian GNU/Linux 12 (bookworm)".
+    std::string kernel;           ///< "6.1.0-18-amd64".
+    std::string cpu;              ///< "AMD EPYC 9354 32-Core Processor".
+    int cpuCount = 0;             ///< Logical processors that the process may use.
+    int64_t memoryBytes = 0;
+};
+
+/// Looks the facts up in /proc, /etc/os-release and the C library; a few file reads.
+HostFacts queryHostFacts();
+
+/// Asks the driver's management library (NVML) about this machine. Without a driver, or where it
+/// refuses an answer, the machine comes back emptier; nothing fails. Takes some 10 ms with a
+/// driver.
+Machine queryMachine();
+
+/// How much of the last second or so a GPU was busy, in percent; nothing where NVML does not tell.
+/// By UUID, "GPU-...". Takes some 10 ms; any thread.
+std::optional<unsigned> gpuUtilization(const std::string& uuid);
+
+/// Lets this process have as many files open as it may. A program that it started before has its
+/// limit from before. Nothing where that is refused.
+void raiseFileLimit();
 
 }  // namespace lanescope::capture

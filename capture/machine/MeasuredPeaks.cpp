@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
-#include "model/format/environment.h"
+#include "model/format/optionValues.h"
 
-#include "model/format/AtomicFile.h"
+#include "model/format/OutputFile.h"
 
 namespace lanescope::capture {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "model/format/environment.h"
+#include "model/format/optionValues.h"
 
 namespace lanescope::capture {
 

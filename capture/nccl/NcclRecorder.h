@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <unordered_set>
 
+#include "capture/agent/ActivitySource.h"
 #include "capture/agent/CallStacks.h"
-#include "capture/agent/EventSource.h"
-#include "capture/agent/ThreadRings.h"
+#include "capture/agent/EventRing.h"
 #include "capture/log/Records.h"
+#include "capture/nccl/profilerAbi.h"
 
 namespace lanescope::agent {
 
@@ -82,3 +84,18 @@ class NcclRecorder final : public EventSource {
 };
 
 }  // namespace lanescope::agent
+
+namespace lanescope::agent::nccl {
+
+// What we keep of an event that NCCL describes; nothing for a kind that we do not keep. The
+// communicator and, from version 4 on, the rank are left to the caller, who knows the context.
+// Texts stay NCCL's. Parents of version 5 are handles as `startEvent` answered them, so not filled
+// in here.
+
+std::optional<NcclStart> readDescriptor(const DescriptorV1& said);
+std::optional<NcclStart> readDescriptor(const DescriptorV2& said);
+std::optional<NcclStart> readDescriptor(const DescriptorV3& said);
+std::optional<NcclStart> readDescriptor(const DescriptorV4& said);
+std::optional<NcclStart> readDescriptor(const DescriptorV5& said);
+
+}  // namespace lanescope::agent::nccl

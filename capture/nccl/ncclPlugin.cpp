@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "capture/nccl/NcclRecorder.h"
-#include "capture/nccl/readDescriptor.h"
 
 namespace lanescope::agent::nccl {
 

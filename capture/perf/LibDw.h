@@ -52,4 +52,9 @@ class LibDw {
     std::unique_ptr<Functions> functions_;
 };
 
+/// Follows a stack by its frame pointers, which only code has that was compiled so: of other code
+/// it is no more than the innermost function, or leaves callers out. As `LibDw::walk`. O(frames).
+std::vector<uint64_t> walkFramePointers(const PerfRegisters& registers,
+                                        std::span<const std::byte> memory);
+
 }  // namespace lanescope::capture

@@ -12,7 +12,7 @@
 #include <span>
 
 #include "capture/log/clocks.h"
-#include "capture/perf/FrameWalk.h"
+#include "capture/perf/LibDw.h"
 
 namespace lanescope::capture {
 

@@ -8,7 +8,7 @@
 
 #include "capture/python/OwnMemory.h"
 #include "capture/python/codeFacts.h"
-#include "model/format/madeFrames.h"
+#include "model/format/threadStates.h"
 
 namespace lanescope::agent::python {
 

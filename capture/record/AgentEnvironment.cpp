@@ -11,8 +11,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "capture/log/eventClock.h"
-#include "model/format/environment.h"
+#include "capture/log/clocks.h"
+#include "model/format/optionValues.h"
 
 namespace lanescope::capture {
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -14,11 +15,13 @@
 #include <system_error>
 #include <utility>
 
-#include "capture/log/MomentMessage.h"
+#include "capture/log/LogFormat.h"
+#include "capture/log/LogReader.h"
 #include "capture/log/logDoor.h"
 #include "capture/log/namesIn.h"
 #include "capture/perf/PerfLog.h"
 #include "capture/record/OutputName.h"
+#include "model/format/checkFile.h"
 
 namespace lanescope::capture {
 
@@ -126,6 +129,85 @@ Result<void> RunFolder::lock() {
         return fail("The run in {} is still being recorded: wait for it, or end it.",
                     path_.string());
     return {};
+}
+
+Result<OutputPlace> OutputPlace::claim(const std::string& pattern, int pid, bool overwrite,
+                                       const RunInfo& info) {
+    const bool canCount = isNumbered(pattern);
+    for (int number = 1;; ++number) {
+        const auto name = expandOutputPattern(pattern, {pid, number});
+        if (!name) return fail(name.error());
+        const std::filesystem::path trace = *name;
+        // A trace gets its name before its folder goes, so look in the other order.
+        if (canCount && (isThere(runFolderFor(trace)) || isThere(trace))) continue;
+        if (auto possible = checkOutput(trace, overwrite); !possible) return fail(possible.error());
+        auto logs = RunFolder::create(runFolderFor(trace), info);
+        if (!logs && canCount && isThere(runFolderFor(trace))) continue;  // Another was faster.
+        if (!logs) return fail(logs.error());
+        if (canCount && isThere(trace)) {
+            logs->remove();
+            continue;
+        }
+        return OutputPlace{trace, std::move(*logs)};
+    }
+}
+
+namespace {
+
+struct FoundLogs {
+    int count = 0;
+    int readable = 0;
+    int64_t earliestNs = 0;  ///< When the first of them was begun; 0 if none says.
+};
+
+FoundLogs findLogs(const std::filesystem::path& folder) {
+    FoundLogs found;
+    log::RecordVisitor ignoreRecords;
+    for (const std::string& name : log::namesIn(folder)) {
+        const std::filesystem::path path = folder / name;
+        if (path.extension() == perfLogEnding) {
+            ++found.count;
+            if (PerfLogFile::open(path)) ++found.readable;
+            continue;
+        }
+        if (path.extension() != ".log") continue;
+        ++found.count;
+        auto reader = log::LogReader::open(path);
+        if (!reader || !reader->poll(ignoreRecords, 0) || !reader->header()) continue;
+        ++found.readable;
+        const int64_t begunNs = reader->header()->realtimeNs;
+        if (found.earliestNs == 0 || begunNs < found.earliestNs) found.earliestNs = begunNs;
+    }
+    return found;
+}
+
+}  // namespace
+
+Result<CollectedRun> recover(const RecoverOptions& options) {
+    const auto folder = RunFolder::takeOver(options.runFolder);
+    if (!folder) return fail(folder.error());
+    const FoundLogs logs = findLogs(folder->path());
+    if (logs.count == 0)
+        return fail("The folder {} holds no log: there is nothing to recover.",
+                    options.runFolder.string());
+    if (logs.readable == 0)
+        return fail(
+            "The folder {} holds no Lanescope log that can be read: what is there is cut in "
+            "its first bytes or something else.",
+            options.runFolder.string());
+    const std::filesystem::path output =
+        options.output.empty() ? outputForRunFolder(options.runFolder) : options.output;
+    if (auto possible = checkOutput(output, options.overwrite); !possible)
+        return fail(possible.error());
+
+    // Without what `record` knew of the run, time 0 is where the first log begins.
+    RunInfo info;
+    for (const char* file : {runInfoFileName, runInfoWithMachineFileName})
+        if (auto known = RunInfo::load(folder->path() / file); known) info = *known;
+    if (info.startRealtimeNs == 0) info.startRealtimeNs = logs.earliestNs;
+    auto collector = Collector::begin(folder->path(), output, std::move(info));
+    if (!collector) return fail(collector.error());
+    return (*collector)->finish(std::nullopt, options.overwrite, options.closing);
 }
 
 }  // namespace lanescope::capture

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
+#include "capture/collector/Collector.h"
 #include "capture/collector/RunInfo.h"
 #include "model/format/Result.h"
 
@@ -35,5 +37,30 @@ class RunFolder {
     std::filesystem::path path_;
     int lock_ = -1;
 };
+
+/// Where a recording leaves its trace, and the folder for its logs beside it. Who holds the folder
+/// holds the name of the trace.
+struct OutputPlace {
+    std::filesystem::path trace;
+    RunFolder logs;
+
+    /// Takes the place that `pattern` names, checked as `checkOutput` does and, for a numbered
+    /// pattern, with the first number that nobody has, though others may be choosing at the same
+    /// time. `pid` is the program's. Leaves nothing behind when it fails.
+    static Result<OutputPlace> claim(const std::string& pattern, int pid, bool overwrite,
+                                     const RunInfo& info);
+};
+
+struct RecoverOptions {
+    std::filesystem::path runFolder;
+    std::filesystem::path output;  ///< Empty: the name that the trace would have had.
+    bool overwrite = false;
+    ClosingSteps closing;
+};
+
+/// Makes a trace of the logs that a recording left behind, whatever there is of them. The logs
+/// stay. Fails if the folder holds no log or is still being recorded, or the trace cannot be
+/// written.
+Result<CollectedRun> recover(const RecoverOptions& options);
 
 }  // namespace lanescope::capture

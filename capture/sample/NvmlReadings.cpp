@@ -1,11 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/sample/NvmlReadings.h"
 
+#include <fmt/format.h>
+
+#include <optional>
 #include <utility>
 
 #include "capture/sample/sampleTime.h"
 
 namespace lanescope::capture {
+
+namespace {
+
+constexpr int maximumLinks = 64;
+constexpr int allLinks = -1;
+constexpr int64_t bytesPerKiB = 1024;
+constexpr double joulesPerMillijoule = 1e-3;
+/// A time of NVML's own that is further back is no time of the value.
+constexpr int64_t oldestNs = 10'000'000'000;
+/// A time that is this little before the question is of a coarse clock, and no older value.
+constexpr int64_t coarseClockNs = 2'000'000;
+
+NvmlFieldValue question(NvmlField field, int link) {
+    NvmlFieldValue value{};
+    value.fieldId = field;
+    value.scopeId = link == allLinks ? nvmlAllLinks : static_cast<unsigned>(link);
+    return value;
+}
+
+CounterDescription describe(const char* name, std::string title, const char* unit, int gpu) {
+    CounterDescription counter{"nvml", name, std::move(title), unit,
+                               log::CounterMeaning::Cumulative};
+    counter.gpu = gpu;
+    return counter;
+}
+
+}  // namespace
+
+void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu,
+                       SampleLog& log, std::vector<std::string>& absent) {
+    if (nvml.deviceFieldValues == nullptr) {
+        absent.insert(absent.end(), {"energy", "nvlink"});
+        return;
+    }
+    const int64_t askedNs = sampleTimeNs();
+    NvmlFieldValue energy = question(nvmlTotalEnergy, 0);
+    if (nvml.deviceFieldValues(device, 1, &energy) == nvmlSuccess && numberIn(energy)) {
+        CounterDescription counter = describe("energy", "Energy", "J", gpu);
+        counter.granularity = joulesPerMillijoule;
+        partsOf(Group::Energy).push_back({{energy}, {log.addCounter(std::move(counter))}});
+        write(partsOf(Group::Energy).back(), askedNs, true, log);
+    } else {
+        absent.emplace_back("energy");
+    }
+    bool isAny = false;
+    for (int link = 0; link < maximumLinks; ++link) {
+        unsigned isActive = 0;
+        // The first number that the GPU does not know ends the list.
+        if (nvml.deviceLinkState == nullptr ||
+            nvml.deviceLinkState(device, static_cast<unsigned>(link), &isActive) != nvmlSuccess)
+            break;
+        if (isActive == 0) continue;
+        isAny = true;
+        if (!addLinks(nvml, device, gpu, link, log))
+            absent.push_back(fmt::format("nvlink {}", link));
+    }
+    if (isAny && !addLinks(nvml, device, gpu, allLinks, log)) absent.emplace_back("nvlink sums");
+}
+
+/// Both directions of a link or of all together; false if the GPU does not tell.
+bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu,
+                          int link, SampleLog& log) {
+    Part part;
+    const int64_t askedNs = sampleTimeNs();
+    part.fields = {question(nvmlLinkTransmittedKiB, link), question(nvmlLinkReceivedKiB, link)};
+    if (nvml.deviceFieldValues(device, 2, part.fields.data()) != nvmlSuccess) return false;
+    for (const NvmlFieldValue& field : part.fields)
+        if (!numberIn(field)) return false;
+    const std::string subject = link == allLinks ? "NVLink" : fmt::format("NVLink {}", link);
+    for (const bool isReceived : {false, true}) {
+        CounterDescription counter =
+            describe(isReceived ? "nvlink.rx" : "nvlink.tx",
+                     subject + (isReceived ? " received" : " transmitted"), "B", gpu);
+        counter.link = link;
+        counter.direction = std::string(isReceived ? "rx" : "tx");
+        counter.granularity = bytesPerKiB;
+        part.counters.push_back(log.addCounter(std::move(counter)));
+    }
+    write(part, askedNs, true, log);
+    partsOf(link == allLinks ? Group::LinkSums : Group::Links).push_back(std::move(part));
+    return true;
+}
+
+int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Group group,
+                       SampleLog& log, const std::function<bool()>& isWantedElsewhere) {
+    int firstProblem = nvmlSuccess;
+    for (Part& part : partsOf(group)) {
+        if (isWantedElsewhere && isWantedElsewhere()) break;
+        const int result = sample(nvml, device, part, log);
+        if (firstProblem == nvmlSuccess) firstProblem = result;
+    }
+    return firstProblem;
+}
+
+int NvmlFields::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Part& part,
+                       SampleLog& log) {
+    const int64_t askedNs = sampleTimeNs();
+    int firstProblem =
+        nvml.deviceFieldValues(device, static_cast<int>(part.fields.size()), part.fields.data());
+    write(part, askedNs, firstProblem == nvmlSuccess, log);
+    for (const NvmlFieldValue& field : part.fields)
+        if (firstProblem == nvmlSuccess) firstProblem = field.result;
+    return firstProblem;
+}
+
+void NvmlFields::write(const Part& part, int64_t askedNs, bool isAnswered, SampleLog& log) {
+    const int64_t nowNs = sampleTimeNs(), ownNs = answerTimeNs(askedNs);
+    const int64_t aheadNs = realtimeAheadNs();
+    for (size_t at = 0; at < part.fields.size(); ++at) {
+        const NvmlFieldValue& field = part.fields[at];
+        const std::optional<int64_t> number = isAnswered ? numberIn(field) : std::nullopt;
+        // NVML tells CLOCK_REALTIME.
+        const int64_t toldNs = static_cast<int64_t>(field.timestampUs) * 1000 - aheadNs;
+        const bool isTold = number && ownNs == askedNs && toldNs >= askedNs - oldestNs &&
+                            toldNs <= nowNs &&
+                            (toldNs >= askedNs || toldNs <= askedNs - coarseClockNs);
+        const int64_t timeNs = isTold ? toldNs : ownNs;
+        batch_.clear();
+        if (!number)
+            batch_.addUnknown(part.counters[at]);
+        else if (field.fieldId == nvmlTotalEnergy)
+            batch_.add(part.counters[at], static_cast<double>(*number) * joulesPerMillijoule);
+        else
+            batch_.add(part.counters[at], *number * bytesPerKiB);
+        log.write(timeNs, batch_);
+    }
+}
 
 namespace {
 

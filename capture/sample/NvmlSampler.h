@@ -10,13 +10,36 @@
 #include <vector>
 
 #include "capture/machine/NvmlLibrary.h"
-#include "capture/sample/NvmlFields.h"
 #include "capture/sample/NvmlReadings.h"
 #include "capture/sample/Pace.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
 namespace lanescope::capture {
+
+/// PCIe throughput of GPUs without GPM. NVML measures it over 20 ms, in which its call blocks; so
+/// it is asked seldom, and on a thread of its own.
+class PcieSampler : public Sampler {
+  public:
+    static constexpr int64_t periodNs = 1'000'000'000;
+
+    explicit PcieSampler(SampleLog& log) : log_(log) {}
+
+    const char* source() const override { return "nvml"; }
+    const char* title() const override { return "NVML's PCIe throughput"; }
+    bool begin() override;
+    bool sample() override;
+
+  private:
+    struct Gpu {
+        NvmlLibrary::Device device = nullptr;
+        uint32_t counters[2] = {};  ///< Transmitted and received.
+    };
+    SampleLog& log_;
+    std::optional<NvmlLibrary> nvml_;
+    std::vector<Gpu> gpus_;
+    SampleBatch batch_;
+};
 
 /// What NVML tells of the GPUs: how busy, how much memory, power, clocks, and what each NVLink has
 /// carried. Values that a GPU does not have are left out and named once. A question to a GPU costs

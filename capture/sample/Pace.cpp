@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "capture/sample/threadCpuTime.h"
+#include "capture/sample/sampleTime.h"
 
 namespace lanescope::capture {
 

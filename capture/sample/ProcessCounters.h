@@ -5,15 +5,31 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "capture/sample/CpuShare.h"
 #include "capture/sample/ProcFile.h"
-#include "capture/sample/ProcessTree.h"
 #include "capture/sample/SampleLog.h"
 
 namespace lanescope::capture {
+
+/// Makes shares of a core of what the kernel counts in ticks of its clock.
+class CpuShare {
+  public:
+    /// The percentage of a core that was used since the last reading, `elapsedNs` ago; nothing at
+    /// the first reading, or if the count went backwards.
+    std::optional<double> read(long long ticks, int64_t elapsedNs, double nsPerTick) {
+        const long long before = std::exchange(ticks_, ticks);
+        if (before < 0 || elapsedNs <= 0 || ticks < before) return std::nullopt;
+        return 100.0 * static_cast<double>(ticks - before) * nsPerTick /
+               static_cast<double>(elapsedNs);
+    }
+
+  private:
+    long long ticks_ = -1;
+};
 
 /// Processor time and memory of the recorded processes. Those that stay have counters of their own;
 /// all others, such as workers that are started anew for each epoch, are summed up in two. So there

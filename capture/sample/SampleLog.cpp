@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "capture/log/StackRecords.h"
+#include "capture/log/Records.h"
 #include "capture/log/clocks.h"
 #include "capture/sample/sampleTime.h"
 

@@ -3,18 +3,50 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "capture/log/LogFormat.h"
 #include "capture/log/MonotonicCondition.h"
-#include "capture/sample/MomentPipe.h"
-#include "capture/sample/MomentReading.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
 
 namespace lanescope::capture {
+
+/// A reading of what belongs to the moments at which chosen ranges begin and end. All times are
+/// those of samples (`sampleTimeNs`).
+struct MomentReading {
+    /// The end of a range and the beginning of the next, or the same range of several ranks, come
+    /// within this time; one reading serves them all.
+    static constexpr int64_t sharedNs = 2'000'000;
+
+    int64_t beginNs = 0, endNs = 0;  ///< 0: there was none.
+    int64_t validFromNs = 0;         ///< Values that were read from here on were not read again.
+
+    /// Whether a moment that was told of after the reading had begun needs none of its own.
+    bool serves(int64_t momentNs) const { return beginNs != 0 && momentNs <= beginNs + sharedNs; }
+};
+
+/// The reading end of the pipe through which agents tell that a chosen range began or ended.
+class MomentPipe {
+  public:
+    /// Opens the pipe of a run, which must be there; without it nothing ever comes.
+    explicit MomentPipe(const std::filesystem::path& runFolder);
+    MomentPipe(const MomentPipe&) = delete;
+    MomentPipe& operator=(const MomentPipe&) = delete;
+    ~MomentPipe();
+
+    /// Readable when there is a moment; -1 without a pipe.
+    int descriptor() const { return descriptor_; }
+    /// Adds the moments that wait.
+    void take(std::vector<log::MomentMessage>& moments);
+
+  private:
+    int descriptor_ = -1;
+};
 
 /// Runs a sampler on a thread of its own at a steady pace, on turns that all such threads share.
 /// What it calls may hang for good: nobody waits for the thread beyond a deadline, and it must then

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 
 #include "capture/log/clocks.h"
 
@@ -27,6 +28,13 @@ inline int64_t answerTimeNs(int64_t askedNs) {
     constexpr int64_t slowNs = 1'000'000'000;
     const int64_t nowNs = sampleTimeNs();
     return nowNs - askedNs > slowNs ? nowNs : askedNs;
+}
+
+/// Processor time that the calling thread has used.
+inline int64_t threadCpuNs() {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 }  // namespace lanescope::capture

@@ -6,17 +6,69 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "capture/python/FrameLayout.h"
+#include "capture/python/OwnMemory.h"
 #include "capture/python/codeFacts.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/threads/ForeignMemory.h"
-#include "capture/threads/GilWatch.h"
 
 namespace lanescope::capture {
+
+/// Where the lock of a Python interpreter lies, as the layout of its version says or learnt from a
+/// thread that waits for it: the word on which it sleeps lies in a structure that names the state
+/// of the thread that holds the lock. All since 3.9 have it in that form, which either has to show.
+/// One thread.
+class GilWatch {
+  public:
+    /// Takes the lock to lie there, if that is what lies there.
+    void suppose(const agent::python::Memory& memory, uint64_t address,
+                 std::span<const uint64_t> states);
+    bool isFound() const { return address_ != 0; }
+    /// Whether a thread that sleeps in futex on the word at `address` waits for the lock. `states`
+    /// are those of the threads of the interpreter.
+    bool isWaitedFor(const agent::python::Memory& memory, uint64_t address,
+                     std::span<const uint64_t> states);
+    /// The state of the thread that holds the lock; nothing if none does, or if that is not known.
+    std::optional<uint64_t> holder(const agent::python::Memory& memory) const;
+
+  private:
+    bool isAt(const agent::python::Memory& memory, uint64_t address,
+              std::span<const uint64_t> states) const;
+
+    uint64_t address_ = 0;  ///< 0: not found yet.
+};
+
+/// A program or shared library as it lies in the memory of a process, whose names are looked up
+/// there: no file is opened, so it does not matter which root folder the process sees or whether
+/// the file is gone. Any bytes may lie there.
+class LoadedImage {
+  public:
+    /// The image whose file header lies at `address`; nothing if there is none that names
+    /// anything.
+    static std::optional<LoadedImage> at(const agent::python::Memory& memory, uint64_t address);
+
+    struct Symbol {
+        uint64_t address = 0, bytes = 0;
+    };
+    /// What it calls `name` itself; nothing if it does not. Some twenty reads.
+    std::optional<Symbol> find(std::string_view name) const;
+
+  private:
+    explicit LoadedImage(const agent::python::Memory& memory) : memory_(&memory) {}
+    bool readDynamic(uint64_t address, uint64_t bytes);
+    bool isNamed(uint64_t text, std::string_view name) const;
+
+    const agent::python::Memory* memory_;
+    uint64_t base_ = 0;  ///< Added to the addresses that it was linked with.
+    uint64_t symbols_ = 0, names_ = 0, hashes_ = 0;
+};
 
 /// The Python interpreter in a process: where it lies and how it keeps its stacks.
 struct PythonImage {

@@ -6,14 +6,23 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "capture/sample/ProcessTree.h"
+#include "capture/sample/ProcFile.h"
 #include "capture/sample/Sampler.h"
 #include "capture/threads/WatchedProcess.h"
 
 namespace lanescope::capture {
+
+/// How many GPUs what is recorded can use: those that the driver shows, but no more than
+/// CUDA_VISIBLE_DEVICES of the recorder lists, which ends at the first that is negative; 1 if none.
+/// Any thread.
+int usableGpus();
+/// Of so many that the driver shows, and what that variable says, if it is set.
+int usableGpus(int shown, std::optional<std::string_view> listed);
 
 /// Looks at the threads of all processes below the recorder: what each does, or waits for, and at
 /// which line of Python. Has to run in the recorder itself, since only an ancestor may read the

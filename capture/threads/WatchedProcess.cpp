@@ -15,6 +15,144 @@ namespace lanescope::capture {
 
 namespace {
 
+/// A core counts the time of who has it at its ticks, of which one may be as long.
+constexpr int64_t tickNs = 8'000'000;
+/// Of a wait for a core, that nothing was counted.
+constexpr int64_t shareOfNothing = 16;
+
+}  // namespace
+
+WatchedThread::WatchedThread(pid_t process, pid_t thread, SampleLog& log)
+    : log_(log),
+      process_(process),
+      thread_(thread),
+      folder_(fmt::format("/proc/{}/task/{}/", process, thread)),
+      times_(folder_ + "schedstat"),
+      runs_(log, static_cast<uint32_t>(process), static_cast<uint32_t>(thread)) {}
+
+bool WatchedThread::readTimes(std::vector<char>& buffer, Times& times) const {
+    std::string_view text = times_.readLine(buffer);
+    if (text.empty()) return false;
+    times.cpuNs = numberIn(takeWord(text));
+    times.delayNs = numberIn(takeWord(text));
+    times.slices = numberIn(takeWord(text));
+    return true;
+}
+
+SystemCall WatchedThread::readCall(std::vector<char>& buffer) {
+    if (!hasCall_) {
+        call_ = ProcFile(folder_ + "syscall");
+        status_ = ProcFile(folder_ + "status");
+        hasCall_ = true;
+    }
+    const SystemCall call = parseSystemCall(call_.readLine(buffer));
+    tellsCalls_ = call.isKnown;
+    return call;
+}
+
+/// How often it has begun to wait so far, as the kernel counted; 0 if it does not tell.
+int64_t WatchedThread::readWaits(std::vector<char>& buffer) {
+    constexpr std::string_view key = "\nvoluntary_ctxt_switches:";
+    std::string_view text = status_.readLine(buffer);
+    const size_t at = text.find(key);
+    if (at == std::string_view::npos) return 0;
+    text.remove_prefix(at + key.size());
+    return numberIn(takeWord(text));
+}
+
+/// The letter behind the name: R, S, D, ...; 0 if it cannot be read.
+char WatchedThread::readState(std::vector<char>& buffer) const {
+    const std::string_view text = ProcFile(folder_ + "stat").readLine(buffer);
+    const size_t end = text.rfind(") ");
+    return end == std::string_view::npos || end + 2 >= text.size() ? '\0' : text[end + 2];
+}
+
+bool WatchedThread::look(int64_t nowNs, PythonProcess* python, ForeignMemory& memory,
+                         std::vector<char>& buffer) {
+    Times times;
+    const bool hasTimes = readTimes(buffer, times);
+    if (times_.isOpen() && !hasTimes) return false;
+    const bool isFirst = runs_.latestNs() == 0;
+    const Times since{times.cpuNs - latest_.cpuNs, times.delayNs - latest_.delayNs,
+                      times.slices - latest_.slices};
+    const bool hasSlept =
+        hasTimes && !isFirst && since == Times{} && isWaiting(runs_.latest().state);
+    latest_ = times;
+    busy_ = std::clamp(busy_ + (hasSlept ? -1 : 1), 0, mostBusy);
+    if (hasSlept) {
+        runs_.see(nowNs, runs_.latest(), 0, 0);
+        return true;
+    }
+    SystemCall call = readCall(buffer);
+    if (!call.isKnown) {
+        const char state = readState(buffer);
+        if (state == '\0') return false;
+        call.isRunning = state == 'R';
+    }
+    const int64_t waits = readWaits(buffer);
+    const int64_t waitsSince = isFirst ? 0 : waits - latestWaits_;
+    latestWaits_ = waits;
+    if (python) {
+        memory.begin(trail_);
+        stack_ = python->stackOf(thread_);
+        memory.endTrail();
+    } else {
+        stack_ = 0;
+    }
+    const int64_t passedNs = isFirst ? 0 : nowNs - runs_.latestNs();
+    const SeenState seen = seenOf(call, passedNs, since, python, buffer);
+    runs_.see(nowNs, seen, isFirst ? 0 : since.cpuNs, isFirst ? 0 : since.delayNs,
+              isFirst ? 0 : since.slices, waitsSince);
+    return true;
+}
+
+SeenState WatchedThread::seenOf(const SystemCall& call, int64_t passedNs, const Times& since,
+                                PythonProcess* python, std::vector<char>& buffer) {
+    SeenState seen;
+    seen.stack = stack_;
+    if (call.isRunning) {
+        // One that runs is counted at each tick; who is counted nothing waits for a core. For how
+        // long it waited is counted when it has got one.
+        const bool hasNothing = times_.isOpen() && passedNs >= tickNs &&
+                                since.cpuNs < passedNs / shareOfNothing &&
+                                !isWaiting(runs_.latest().state);
+        const bool hasWaited = passedNs > 0 && since.delayNs > passedNs / 2;
+        seen.state = hasNothing || hasWaited ? ThreadState::Runnable : ThreadState::Running;
+        return seen;
+    }
+    if (!call.isKnown) {
+        seen.state = readState(buffer) == 'D' ? ThreadState::Disk : ThreadState::Blocked;
+        return seen;
+    }
+    seen.state = sleepReason(call);
+    seen.call = nameOfCall(call.number);
+    if (isFutex(call.number) && python && python->isGil(call.argument)) {
+        seen.state = ThreadState::Gil;
+        const pid_t holder = python->gilHolder();
+        if (holder > 0 && holder != thread_) {
+            seen.holderThread = static_cast<uint32_t>(holder);
+            seen.holderStack = python->stackOf(holder);
+        }
+    } else if (mayBeDisk(call) && readState(buffer) == 'D') {
+        seen.state = ThreadState::Disk;
+    }
+    return seen;
+}
+
+void WatchedThread::tellName(std::vector<char>& buffer) {
+    // A thread is named when it begins, if at all; later by few.
+    constexpr uint32_t asksAtFirst = 4, asksLater = 16;
+    const uint32_t asks = asks_++;
+    if (asks >= asksAtFirst && asks % asksLater != 0) return;
+    std::string_view text = ProcFile(folder_ + "comm").readLine(buffer);
+    const std::string_view name = takeUntil(text, '\n');
+    if (name.empty() || name == name_) return;
+    name_ = name;
+    log_.addThread(static_cast<uint32_t>(process_), static_cast<uint32_t>(thread_), name_);
+}
+
+namespace {
+
 /// Between two looks at the memory map, which grow twice as far apart each time.
 constexpr int64_t firstImagesNs = 100'000'000;
 constexpr int mostDoublings = 7;

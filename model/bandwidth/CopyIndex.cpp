@@ -6,8 +6,8 @@
 #include <map>
 #include <span>
 
+#include "model/bandwidth/BandwidthAdvice.h"
 #include "model/bandwidth/CopySweep.h"
-#include "model/bandwidth/adviceOnCopies.h"
 
 namespace lanescope {
 

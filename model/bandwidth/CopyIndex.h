@@ -14,7 +14,6 @@
 #include "model/bandwidth/BandwidthAdvice.h"
 #include "model/bandwidth/CopyGroupSums.h"
 #include "model/bandwidth/CopyStatistics.h"
-#include "model/bandwidth/CopyTally.h"
 #include "model/format/TimeRange.h"
 #include "model/trace/Trace.h"
 

@@ -1,9 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bandwidth/CopyStatistics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
+
+#include "model/numbers/Statistics.h"
 
 namespace lanescope {
+
+namespace {
+
+constexpr int smallestShift = 12;  // 4 KiB
+constexpr int shiftsPerBucket = 2;
+
+/// "4 KiB": bounds are powers of two and want no fraction.
+std::string boundName(int64_t bytes) {
+    if (bytes >= int64_t{1} << 30) return fmt::format("{} GiB", bytes >> 30);
+    if (bytes >= int64_t{1} << 20) return fmt::format("{} MiB", bytes >> 20);
+    return fmt::format("{} KiB", bytes >> 10);
+}
+
+}  // namespace
+
+int sizeBucketOf(int64_t bytes) {
+    if (bytes < int64_t{1} << smallestShift) return 0;
+    const int width = std::bit_width(static_cast<uint64_t>(bytes)) - 1;
+    return std::min((width - smallestShift) / shiftsPerBucket + 1, sizeBucketCount - 1);
+}
+
+int64_t sizeBucketStart(int bucket) {
+    return bucket <= 0 ? 0 : int64_t{1} << (smallestShift + shiftsPerBucket * (bucket - 1));
+}
+
+int64_t sizeBucketEnd(int bucket) {
+    return bucket >= sizeBucketCount - 1 ? 0 : sizeBucketStart(bucket + 1);
+}
+
+std::string sizeBucketName(int bucket) {
+    if (bucket == anySize) return {};
+    if (bucket <= 0) return "< 4 KiB";
+    if (bucket >= sizeBucketCount - 1) return boundName(sizeBucketStart(bucket)) + " and more";
+    return fmt::format("{} to {}", boundName(sizeBucketStart(bucket)),
+                       boundName(sizeBucketEnd(bucket)));
+}
+
+MemoryKind hostSideOf(const CopyGroup& group) {
+    const bool isFromGpu = group.kind == MemcpyKind::DtoH || group.kind == MemcpyKind::AtoH;
+    return isFromGpu ? group.destination : group.source;
+}
+
+std::string_view CopyGroup::kindName() const {
+    return isMemset ? std::string_view("memset") : name(kind);
+}
+
+std::string CopyGroup::searchName() const {
+    return isMemset ? std::string(kindName()) : lanescope::searchName(kind);
+}
 
 namespace {
 
@@ -80,6 +134,75 @@ std::string_view CopyStatistics::whyBeyondPeak() const {
 
 std::optional<double> CopyStatistics::overlappedPercent() const {
     return percent(static_cast<double>(overlappedNs), static_cast<double>(gpuBusyNs));
+}
+
+namespace {
+
+constexpr int64_t tinyBytes = 4096;
+/// Copies from here on are fast enough to tell what their kind of memory is good for.
+constexpr int64_t largeBytes = 1 << 20;
+
+}  // namespace
+
+void CopyTally::add(const CopyGroup& group, const TalliedCopy& copy) {
+    ++count;
+    if (copy.partNs > longestNs) {
+        longestNs = copy.partNs;
+        longest = copy.event;
+    }
+    const bool isDtoH = group.kind == MemcpyKind::DtoH;
+    const bool holds = isDtoH && copy.holdsCaller;
+    if (copy.bytes < tinyBytes) {
+        if (!tinyExample.isValid()) tinyExample = copy.event;
+        ++tinyCount;
+        tinyGpuNs = saturatingSum(tinyGpuNs, copy.partNs);
+        // A call that waits for the GPU takes as long as the GPU does, however small the copy.
+        if (!holds) tinyCallNs = saturatingSum(tinyCallNs, copy.callNs);
+    }
+    // What the copy itself takes is no waiting for the work before it.
+    const int64_t waitedNs = copy.callNs - copy.when.durationNs();
+    if (holds && waitedNs > 0) {
+        ++holdingCount;
+        holdingCallNs = saturatingSum(holdingCallNs, waitedNs);
+        if (waitedNs >= longestHoldNs) {
+            longestHoldNs = waitedNs;
+            holdingExample = copy.event;
+        }
+    }
+    if (group.kind != MemcpyKind::HtoD && !isDtoH) return;
+    const MemoryKind host = hostSideOf(group);
+    if (host == MemoryKind::Pageable && copy.partNs > slowestPageableNs) {
+        slowestPageableNs = copy.partNs;
+        slowestPageable = copy.event;
+    }
+    if (host == MemoryKind::Pinned && copy.bytes >= largeBytes && copy.when.durationNs() > 0) {
+        pinnedBytes = saturatingSum(pinnedBytes, copy.bytes);
+        pinnedNs = saturatingSum(pinnedNs, copy.when.durationNs());
+    }
+}
+
+void CopyTally::append(const CopyTally& later) {
+    count += later.count;
+    if (!tinyExample.isValid()) tinyExample = later.tinyExample;
+    tinyCount += later.tinyCount;
+    tinyGpuNs = saturatingSum(tinyGpuNs, later.tinyGpuNs);
+    tinyCallNs = saturatingSum(tinyCallNs, later.tinyCallNs);
+    if (later.longestNs > longestNs) {
+        longestNs = later.longestNs;
+        longest = later.longest;
+    }
+    holdingCount += later.holdingCount;
+    holdingCallNs = saturatingSum(holdingCallNs, later.holdingCallNs);
+    if (later.holdingCount > 0 && later.longestHoldNs >= longestHoldNs) {
+        longestHoldNs = later.longestHoldNs;
+        holdingExample = later.holdingExample;
+    }
+    if (later.slowestPageableNs > slowestPageableNs) {
+        slowestPageableNs = later.slowestPageableNs;
+        slowestPageable = later.slowestPageable;
+    }
+    pinnedBytes = saturatingSum(pinnedBytes, later.pinnedBytes);
+    pinnedNs = saturatingSum(pinnedNs, later.pinnedNs);
 }
 
 }  // namespace lanescope

@@ -1,14 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/bandwidth/CopyGroup.h"
+#include "model/bandwidth/linkPeaks.h"
+#include "model/format/Memory.h"
+#include "model/format/TimeRange.h"
+#include "model/trace/EventRef.h"
 
 namespace lanescope {
+
+/// By how much copies are told apart; each level tells all that the ones before it do.
+enum class CopyGrouping : uint8_t {
+    Kind,    ///< HtoD, DtoD, memset; PtoP by the two GPUs.
+    Memory,  ///< And by the kinds of memory at both ends.
+    Device,  ///< And by the GPU.
+    Size,    ///< `Memory`, and by size.
+};
+
+inline constexpr size_t copyGroupingCount = 4;
+
+/// Sizes of copies fall into buckets, each four times the one before: below 4 KiB, 4 to 16 KiB ...
+/// 256 MiB to 1 GiB, 1 GiB and more.
+inline constexpr int sizeBucketCount = 11;
+inline constexpr int anySize = -1;
+int sizeBucketOf(int64_t bytes);
+/// Smallest size in the bucket, and the first that is too large (0 for the last, which has none).
+int64_t sizeBucketStart(int bucket);
+int64_t sizeBucketEnd(int bucket);
+/// "< 4 KiB", "4 to 16 KiB", "1 GiB and more".
+std::string sizeBucketName(int bucket);
+
+/// What the copies of a row have in common.
+struct CopyGroup {
+    bool isMemset = false;
+    MemcpyKind kind = MemcpyKind::Unknown;
+    MemoryKind source = MemoryKind::Unknown, destination = MemoryKind::Unknown;
+    /// Indices into `Trace::gpus`; `noIndex` where the grouping does not tell them apart. Equal
+    /// unless it is a copy from one GPU to another.
+    uint32_t gpu = noIndex, peer = noIndex;
+    int sizeBucket = anySize;
+    auto operator<=>(const CopyGroup&) const = default;
+
+    /// "HtoD", "PtoP", "memset".
+    std::string_view kindName() const;
+    /// By what a search finds such copies: "memcpy HtoD", "memset".
+    std::string searchName() const;
+};
+
+/// The kind of memory on the host's side of a copy from or to a GPU.
+MemoryKind hostSideOf(const CopyGroup& group);
 
 /// Rates of single copies, in GB/s (10^9 bytes a second).
 struct CopyRates {
@@ -47,5 +94,34 @@ struct CopyStatistics {
     /// Share of the busy time beside kernels, in percent; nothing for no time.
     std::optional<double> overlappedPercent() const;
 };
+
+/// What a single copy tells beside its place and size.
+struct TalliedCopy {
+    EventRef event;
+    TimeRange when;            ///< As a whole.
+    int64_t partNs = 0;        ///< Of its time, in the range that is looked at.
+    int64_t bytes = 0;         ///< As a whole.
+    uint32_t callNs = 0;       ///< How long the call that launched it took; 0 if unknown.
+    bool holdsCaller = false;  ///< That call returned after the copy had ended.
+};
+
+/// What copies of one kind tell together, from which follows what could be better.
+struct CopyTally {
+    int64_t count = 0;
+    int64_t tinyCount = 0, tinyGpuNs = 0, tinyCallNs = 0;
+    /// Of calls that returned after their copies: how long they waited for what came before.
+    int64_t holdingCount = 0, holdingCallNs = 0, longestHoldNs = 0;
+    int64_t slowestPageableNs = 0, longestNs = 0;
+    int64_t pinnedBytes = 0, pinnedNs = 0;  ///< Of pinned copies large enough to be fast.
+    EventRef tinyExample, holdingExample, slowestPageable, longest;
+
+    /// `group` is that of the copy, of the same kind each time.
+    void add(const CopyGroup& group, const TalliedCopy& copy);
+    /// Adds those of copies that began later.
+    void append(const CopyTally& later);
+};
+
+/// By `MemcpyKind`.
+using CopyTallies = std::array<CopyTally, memcpyKindCount>;
 
 }  // namespace lanescope

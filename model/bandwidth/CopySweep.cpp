@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/values/Statistics.h"
+#include "model/numbers/Statistics.h"
 
 namespace lanescope {
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "model/bandwidth/CopySweep.h"
-#include "model/values/Statistics.h"
+#include "model/numbers/Statistics.h"
 
 namespace lanescope {
 

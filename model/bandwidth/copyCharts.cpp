@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "model/values/Statistics.h"
+#include "model/numbers/Statistics.h"
 
 namespace lanescope {
 

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "model/format/isMigName.h"
-#include "model/format/pcieRate.h"
+#include "model/format/factNames.h"
 
 namespace lanescope {
 

@@ -11,7 +11,7 @@
 
 #include "model/compare/ComparisonView.h"
 #include "model/compare/counterDifferences.h"
-#include "model/values/ReportTable.h"
+#include "model/text/ReportTable.h"
 
 namespace lanescope::compare {
 
@@ -107,8 +107,8 @@ ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRo
 /// stand out; `Narrow` has contributors without parameters. Rows lead to the step of the same
 /// number of these workers, if they are given.
 ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
-                             const WorkerSummary* baseline = nullptr,
-                             const WorkerSummary* candidate = nullptr);
+                             const analysis::WorkerSummary* baseline = nullptr,
+                             const analysis::WorkerSummary* candidate = nullptr);
 /// Every pair of workers by its median step: Baseline, Candidate, Baseline Steps, Candidate Steps,
 /// Baseline Median, Candidate Median, Change, p, Outcome.
 ComparisonTable workerTable(const RunComparison& comparison);
@@ -116,7 +116,8 @@ ComparisonTable workerTable(const RunComparison& comparison);
 /// Certain. Empty of two runs.
 ComparisonTable judgedTable(const WorkerComparison& pair);
 /// Every compared step against the one in its place.
-ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& candidate);
+ComparisonTable stepTable(const analysis::WorkerSummary& baseline,
+                          const analysis::WorkerSummary& candidate);
 /// Counters over the compared steps: means and greatest values.
 ComparisonTable counterTable(std::span<const CounterDifference> counters);
 

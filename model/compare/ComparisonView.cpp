@@ -6,9 +6,11 @@
 #include <map>
 #include <tuple>
 
-#include "model/compare/causes.h"
+#include "model/compare/answer.h"
 
 namespace lanescope::compare {
+
+using namespace analysis;
 
 namespace {
 
@@ -83,7 +85,7 @@ std::vector<ComparisonRow> partRows(const ComparisonView& view, bool hasAll) {
     std::vector<ComparisonRow> rows;
     for (const PartDifference& part : view.first().parts)
         rows.push_back(
-            rowOf(compare::name(part.part), part.part, part.baselineNs, view.candidates.size()));
+            rowOf(analysis::name(part.part), part.part, part.baselineNs, view.candidates.size()));
     for (size_t column = 0; column < view.candidates.size(); ++column) {
         const WorkerComparison* pair = view.candidates[column].pair;
         for (size_t part = 0; pair && part < std::min(rows.size(), pair->parts.size()); ++part)

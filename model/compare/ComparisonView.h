@@ -28,7 +28,7 @@ struct ComparisonView {
 /// What a row leads to.
 struct RowLead {
     std::optional<InstanceQuery> query = {};  ///< A contributor: go to its worst instance.
-    std::optional<StepPart> part = {};
+    std::optional<analysis::StepPart> part = {};
     int step = -1;                                     ///< By its place among the compared ones.
     EventRef baselineEvent = {}, candidateEvent = {};  ///< Exactly these.
 };
@@ -45,8 +45,8 @@ struct RowSide {
 
 /// A part, a contributor or an NVTX range in all runs of a view.
 struct ComparisonRow {
-    std::optional<StepPart> part;  ///< Nothing: of the whole step.
-    ContributorKind kind = ContributorKind::Others;
+    std::optional<analysis::StepPart> part;  ///< Nothing: of the whole step.
+    analysis::ContributorKind kind = analysis::ContributorKind::Others;
     MatchKind match = MatchKind::SameName;  ///< Only in the baseline: no candidate has it.
     std::string path;
     std::string name;  ///< Of the part, range or contributor, as the candidates call it.
@@ -70,7 +70,7 @@ ComparisonRow stepRow(const ComparisonView& view);
 /// and range, and the same name in the baseline; what only candidates have goes by their name for
 /// it. In the order of the candidates' comparisons.
 std::vector<ComparisonRow> contributorRows(const ComparisonView& view,
-                                           std::optional<PartGroup> group = std::nullopt);
+                                           std::optional<analysis::PartGroup> group = std::nullopt);
 /// Contributors but idle time that only the baseline or only candidates have, longest first.
 std::vector<ComparisonRow> unmatchedRows(const ComparisonView& view, bool isOfBaseline);
 /// NVTX ranges, by their parts or with all of them together; time outside of any counts with its
@@ -81,6 +81,6 @@ std::vector<ComparisonRow> rangeRows(const ComparisonView& view, bool isByPart);
 /// last. Those of a group that has bandwidths are worth a look unchanged.
 void keepWeightiest(std::vector<ComparisonRow>& rows, size_t top, bool keepsUnchanged = false);
 /// Its contributors move bytes.
-bool hasBandwidth(PartGroup group);
+bool hasBandwidth(analysis::PartGroup group);
 
 }  // namespace lanescope::compare

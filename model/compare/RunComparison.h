@@ -5,23 +5,53 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "model/compare/Lead.h"
-#include "model/compare/RunSummary.h"
-#include "model/compare/stepPatterns.h"
-#include "model/values/DurationScale.h"
+#include "model/analysis/RunSummary.h"
+#include "model/analysis/StepParts.h"
+#include "model/analysis/stepPatterns.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::compare {
 
+/// What a row or a clause of a comparison is about.
+struct InstanceQuery {
+    analysis::StepPart part = analysis::StepPart::Compute;
+    analysis::ContributorKind kind = analysis::ContributorKind::Kernel;
+    std::string baselineName, candidateName;  ///< Empty where that run has nothing like it.
+    std::string baselinePath, candidatePath;
+};
+
+/// Of which kind a fact is, and so what shows it.
+enum class ClauseKind : uint8_t {
+    Words,   ///< Nothing to see.
+    Step,    ///< How long steps take: the step of either run that is nearest to its median.
+    Cause,   ///< What changed: the place where `query` lost most.
+    Single,  ///< A step that stands out: that step of its run, and the other run's in its place.
+};
+/// For files and programs: "words", "step", "cause", "single".
+std::string_view identifier(ClauseKind kind);
+
+/// A piece of a comparison's sentence and where its evidence is. All of them after each other are
+/// the sentence.
+struct Clause {
+    std::string text;
+    ClauseKind kind = ClauseKind::Words;
+    std::optional<InstanceQuery> query = {};  ///< Of `Cause`.
+    bool isCandidate = false;                 ///< Of `Single`: whose step.
+    int64_t number = 0;                       ///< Of `Single`: the step's.
+    bool hasEvidence() const { return kind != ClauseKind::Words; }
+};
+
 /// The run that is compared against. A type of its own, so that the sides cannot be swapped.
 struct BaselineRun {
-    const RunSummary& summary;
+    const analysis::RunSummary& summary;
 };
 
 /// The run that is asked about: "why is it slower?"
 struct CandidateRun {
-    const RunSummary& summary;
+    const analysis::RunSummary& summary;
 };
 
 /// How the durations of a run's steps are spread, in nanoseconds. All 0 for no steps.
@@ -99,13 +129,13 @@ std::string_view identifier(QuantityKind kind);
 /// Whether one quantity of the step is another in the candidate's program, see `judgeParts`.
 struct QuantityClaim {
     QuantityKind kind = QuantityKind::Part;
-    StepPart part = StepPart::Compute;  ///< Of `Part`.
-    std::string path;                   ///< Of `IdleInRange`.
-    double baselineNs = 0;              ///< Mean over the runs of the number of each.
-    double differenceNs = 0;            ///< Candidate's less the baseline's.
-    double lowNs = 0, highNs = 0;       ///< 95 % confidence interval of `differenceNs`.
-    double pValue = 1;                  ///< Two-sided, of this quantity alone.
-    double adjustedPValue = 1;          ///< With all that are judged at once considered.
+    analysis::StepPart part = analysis::StepPart::Compute;  ///< Of `Part`.
+    std::string path;                                       ///< Of `IdleInRange`.
+    double baselineNs = 0;         ///< Mean over the runs of the number of each.
+    double differenceNs = 0;       ///< Candidate's less the baseline's.
+    double lowNs = 0, highNs = 0;  ///< 95 % confidence interval of `differenceNs`.
+    double pValue = 1;             ///< Two-sided, of this quantity alone.
+    double adjustedPValue = 1;     ///< With all that are judged at once considered.
     /// The difference is beyond the spread between runs, and at least 1 % of the step.
     bool isCertain = false;
 };
@@ -121,7 +151,7 @@ struct QuantityClaim {
 /// One part of the step in both runs, means per step. Over all parts each column sums to the mean
 /// step time of its run.
 struct PartDifference {
-    StepPart part = StepPart::Compute;
+    analysis::StepPart part = analysis::StepPart::Compute;
     int64_t baselineNs = 0;
     int64_t candidateNs = 0;
     /// Positive: the candidate loses this much time a step.
@@ -153,8 +183,8 @@ struct ContributorShare {
 };
 
 struct ContributorDifference {
-    StepPart part = StepPart::Compute;
-    ContributorKind kind = ContributorKind::Kernel;
+    analysis::StepPart part = analysis::StepPart::Compute;
+    analysis::ContributorKind kind = analysis::ContributorKind::Kernel;
     MatchKind match = MatchKind::SameName;
     std::string path;  ///< NVTX ranges around it: "step #/backward".
     ContributorShare baseline;
@@ -167,7 +197,7 @@ struct ContributorDifference {
 /// Time that a part lost within one NVTX path, summed over its contributors.
 struct RangeDifference {
     std::string path;  ///< Empty: outside of any range.
-    StepPart part = StepPart::Compute;
+    analysis::StepPart part = analysis::StepPart::Compute;
     int64_t baselineNs = 0, candidateNs = 0;
     int64_t lostNs() const { return candidateNs - baselineNs; }
 };
@@ -195,7 +225,7 @@ struct WorkerComparison {
 
 /// One reason of the difference.
 struct Cause {
-    StepPart part = StepPart::Compute;
+    analysis::StepPart part = analysis::StepPart::Compute;
     int64_t lostNs = 0;  ///< Per step; negative if the candidate saves it.
     /// The contributor of the part that changed most; nothing if no single one stands out.
     std::optional<ContributorDifference> main;
@@ -232,7 +262,7 @@ struct Answer {
 struct RunOutlier {
     bool isCandidate = false;
     std::string worker;  ///< "rank 1, GPU 1".
-    OutlierStep step;
+    analysis::OutlierStep step;
 };
 
 /// What the steps of one side do and those of the other do not, or far less (`patternOf`).
@@ -240,14 +270,14 @@ struct PatternDifference {
     bool isCandidate = false;
     uint32_t pair = noIndex;  ///< Index into `RunComparison::workers`.
     std::string worker;       ///< "rank 2, GPU 2".
-    StepPattern pattern;
+    analysis::StepPattern pattern;
     int64_t otherExcessNs = 0;      ///< Of the same pattern on the other side; 0 if it has none.
     std::string contributor, path;  ///< What carries it; empty if that is not known.
     std::string text;  ///< "only in the candidate every third step of rank 2, GPU 2 takes ..."
 };
 
 struct RunComparison {
-    SummaryFacts baseline, candidate;
+    analysis::SummaryFacts baseline, candidate;
     StepSource baselineSource = StepSource::WholeRun, candidateSource = StepSource::WholeRun;
     std::string baselinePattern, candidatePattern;
     std::vector<WorkerComparison> workers;  ///< Pairs; in the order of the candidate's workers.
@@ -274,11 +304,11 @@ struct RunComparison {
 RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate);
 
 /// Runs of the same program, at least one.
-using RunGroup = std::span<const RunSummary>;
+using RunGroup = std::span<const analysis::RunSummary>;
 
 /// Two programs by several runs a side, with the run as the unit (`judgeRuns`).
 struct ProgramComparison {
-    RunSummary baseline, candidate;  ///< The runs of a side as one (`poolRuns`).
+    analysis::RunSummary baseline, candidate;  ///< The runs of a side as one (`poolRuns`).
     RunComparison comparison;  ///< Of these; its claims are of runs where their spread is known.
 };
 
@@ -288,5 +318,16 @@ struct ProgramComparison {
 /// with a sentence, if runs of a side have not the same workers, or one has no steps.
 Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
                                           RunGroup earlier = {});
+
+/// Workers of two runs that stand in the same place: indices into `RunSummary::workers`.
+struct WorkerPair {
+    uint32_t baseline;
+    uint32_t candidate;
+};
+
+/// Pairs workers by rank, where each has one of its own, else in order. What has no counterpart is
+/// left out. Quadratic in the workers.
+std::vector<WorkerPair> workerPairs(const analysis::RunSummary& baseline,
+                                    const analysis::RunSummary& candidate);
 
 }  // namespace lanescope::compare

@@ -2,10 +2,269 @@
 #include "model/compare/answer.h"
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
 
-#include "model/compare/causes.h"
+#include "model/analysis/IdleCauses.h"
+#include "model/compare/matchContributors.h"
 
 namespace lanescope::compare {
+
+using namespace analysis;
+
+namespace {
+
+constexpr size_t mostCauses = 3;
+constexpr size_t mostChanges = 2;             ///< Of kind, beside those that a part's cause tells.
+constexpr int64_t smallestChangeShare = 100;  ///< Of the step: one part in so many.
+constexpr double otherCount = 0.1;            ///< A count that differs by more is another one.
+constexpr int64_t smallestCauseShare = 6;     ///< One part in so many.
+constexpr size_t mostOffsets = 2;
+/// What PCIe 5 x16 can carry in one direction, the fastest link between GPUs but NVLink.
+constexpr double fastestPcieGBps = 64;
+
+/// The contributor of a part that changed most in the direction of `sign`; null if none did at
+/// least a third of it.
+const ContributorDifference* mainContributor(const WorkerComparison& pair, StepPart part,
+                                             int64_t lostNs) {
+    const int64_t sign = lostNs < 0 ? -1 : 1;
+    const ContributorDifference* main = nullptr;
+    for (const ContributorDifference& each : pair.contributors)
+        if (each.part == part && each.kind != ContributorKind::Others &&
+            (!main || each.lostNs() * sign > main->lostNs() * sign))
+            main = &each;
+    return main && main->lostNs() * sign * 3 >= lostNs * sign ? main : nullptr;
+}
+
+/// GPUs that are joined by NVLink, which carried data between them and does no longer: by the
+/// counters of both runs, else by the pace of something slower.
+bool hasLostNvlink(StepPart part, const ContributorDifference* main, const RunSummary& baseline,
+                   const RunSummary& candidate) {
+    const bool isBetweenGpus =
+        part == StepPart::ExposedCommunication || part == StepPart::ExposedPtoP;
+    if (!isBetweenGpus || !candidate.facts.isNvlinkPresent) return false;
+    if (baseline.nvlink.evidence == LinkEvidence::Counters &&
+        candidate.nvlink.evidence == LinkEvidence::Counters)
+        return baseline.nvlink.use == NvlinkVerdict::Use::Used &&
+               candidate.nvlink.use == NvlinkVerdict::Use::NotSeen;
+    return main && main->baseline.gigabytesPerSecond > fastestPcieGBps &&
+           main->candidate.gigabytesPerSecond > 0 &&
+           main->candidate.gigabytesPerSecond < fastestPcieGBps;
+}
+
+/// Whether nothing of the other side lies in the NVTX ranges of this contributor.
+bool isInNewRange(const WorkerComparison& pair, const ContributorDifference& one) {
+    const bool isCandidate = one.match == MatchKind::OnlyCandidate;
+    return !one.path.empty() &&
+           std::none_of(pair.contributors.begin(), pair.contributors.end(), [&](const auto& each) {
+               const MatchKind own =
+                   isCandidate ? MatchKind::OnlyCandidate : MatchKind::OnlyBaseline;
+               return each.match != own && each.path == one.path;
+           });
+}
+
+/// The mean step of the baseline without the time before and after all work, which is not the
+/// program's where no steps were found.
+int64_t busyStepNs(const WorkerComparison& pair) {
+    int64_t ns = pair.baseline.meanNs;
+    for (const ContributorDifference& each : pair.contributors)
+        if (each.kind == ContributorKind::Idle && each.name() == IdleCauses::noWorkAround)
+            ns -= each.baseline.exposedNs;
+    return ns;
+}
+
+/// Whether the program does something else here, rather than the same in another time, and it
+/// weighs at least a hundredth of the step.
+bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& one) {
+    // How often a rank is the last is no matter of what it does.
+    if (one.kind == ContributorKind::Others || one.part == StepPart::WaitingForRanks) return false;
+    const int64_t hiddenNs = std::abs(one.candidate.totalNs - one.baseline.totalNs);
+    if (std::max(std::abs(one.lostNs()), hiddenNs) * smallestChangeShare < busyStepNs(pair))
+        return false;
+    const bool isIdle = one.kind == ContributorKind::Idle;
+    if (one.match == MatchKind::OnlyBaseline || one.match == MatchKind::OnlyCandidate)
+        return !isIdle || isInNewRange(pair, one);
+    if (isIdle) return false;
+    if (one.match == MatchKind::SamePosition)
+        return one.kind != ContributorKind::Kernel ||
+               kernelFamily(one.baseline.name) != kernelFamily(one.candidate.name);
+    return std::abs(one.candidate.count - one.baseline.count) >
+           otherCount * std::max(one.candidate.count, one.baseline.count);
+}
+
+const QuantityClaim* judgedPart(const WorkerComparison& pair, StepPart part) {
+    for (const QuantityClaim& each : pair.quantities)
+        if (each.kind == QuantityKind::Part && each.part == part) return &each;
+    return nullptr;
+}
+
+/// Changes of kind that no cause tells, those that cost most first.
+std::vector<Cause> furtherChanges(const WorkerComparison& pair, const std::vector<Cause>& causes) {
+    std::vector<const ContributorDifference*> changes;
+    for (const ContributorDifference& each : pair.contributors) {
+        const bool isTold = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+            return cause.main && cause.part == each.part && cause.main->match == each.match &&
+                   cause.main->path == each.path && cause.main->name() == each.name();
+        });
+        if (!isTold && isChangeOfKind(pair, each)) changes.push_back(&each);
+    }
+    std::stable_sort(changes.begin(), changes.end(), [](const auto* a, const auto* b) {
+        return std::abs(a->lostNs()) > std::abs(b->lostNs());
+    });
+    if (changes.size() > mostChanges) changes.resize(mostChanges);
+    std::vector<Cause> further;
+    for (const ContributorDifference* each : changes) {
+        Cause cause;
+        cause.part = each->part;
+        cause.lostNs = each->lostNs();
+        cause.main = *each;
+        cause.isChangeOfKind = true;
+        cause.isOfWholePart = false;
+        further.push_back(std::move(cause));
+    }
+    return further;
+}
+
+Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const RunSummary& baseline,
+              const RunSummary& candidate) {
+    Cause cause;
+    cause.part = part.part;
+    cause.lostNs = part.lostNs();
+    const ContributorDifference* main = mainContributor(pair, part.part, part.lostNs());
+    if (main) cause.main = *main;
+    cause.hasLostNvlink = hasLostNvlink(part.part, main, baseline, candidate);
+    cause.isChangeOfKind = cause.hasLostNvlink || (main && isChangeOfKind(pair, *main));
+    if (const QuantityClaim* judged = judgedPart(pair, part.part)) cause.judged = *judged;
+    return cause;
+}
+
+/// Idle time of a path, told by what of it changed most.
+Cause causeOf(const WorkerComparison& pair, const QuantityClaim& idle) {
+    Cause cause;
+    cause.isOfWholePart = false;
+    cause.judged = idle;
+    for (const ContributorDifference& each : pair.contributors)
+        if (each.kind == ContributorKind::Idle && each.path == idle.path)
+            cause.lostNs += each.lostNs();
+    if (const ContributorDifference* main = mostChangedIdle(pair, idle)) cause.main = *main;
+    if (cause.main) {
+        cause.part = cause.main->part;
+        cause.isChangeOfKind = isChangeOfKind(pair, *cause.main);
+    }
+    return cause;
+}
+
+/// What is certain and is no cause yet, the largest first.
+void addCertain(const WorkerComparison& pair, const RunSummary& baseline,
+                const RunSummary& candidate, std::vector<Cause>& causes) {
+    std::vector<const QuantityClaim*> certain;
+    for (const QuantityClaim& each : pair.quantities) {
+        const bool isTold = std::any_of(causes.begin(), causes.end(), [&](const Cause& cause) {
+            if (each.kind == QuantityKind::Part)
+                return cause.isOfWholePart && cause.part == each.part;
+            return cause.isCertain() && cause.main && cause.main->path == each.path &&
+                   cause.main->kind == ContributorKind::Idle;
+        });
+        if (each.isCertain && !isTold) certain.push_back(&each);
+    }
+    std::stable_sort(certain.begin(), certain.end(), [](const auto* a, const auto* b) {
+        return std::abs(a->differenceNs) > std::abs(b->differenceNs);
+    });
+    if (certain.size() > mostCauses) certain.resize(mostCauses);
+    for (const QuantityClaim* each : certain) {
+        if (each->kind == QuantityKind::IdleInRange)
+            causes.push_back(causeOf(pair, *each));
+        else
+            causes.push_back(
+                causeOf(pair, pair.parts[static_cast<size_t>(each->part)], baseline, candidate));
+    }
+}
+
+}  // namespace
+
+InstanceQuery queryOf(const ContributorDifference& contributor) {
+    InstanceQuery query;
+    query.part = contributor.part;
+    query.kind = contributor.kind;
+    if (contributor.match != MatchKind::OnlyCandidate) {
+        query.baselineName = contributor.baseline.name;
+        query.baselinePath = contributor.path;
+    }
+    if (contributor.match != MatchKind::OnlyBaseline) {
+        query.candidateName = contributor.candidate.name;
+        query.candidatePath = contributor.path;
+    }
+    return query;
+}
+
+const ContributorDifference* mostChangedIdle(const WorkerComparison& pair,
+                                             const QuantityClaim& idle) {
+    const int64_t sign = idle.differenceNs < 0 ? -1 : 1;
+    const ContributorDifference* most = nullptr;
+    for (const ContributorDifference& each : pair.contributors)
+        if (each.kind == ContributorKind::Idle && each.path == idle.path &&
+            (!most || each.lostNs() * sign > most->lostNs() * sign))
+            most = &each;
+    return most;
+}
+
+const ContributorDifference* mainOffset(const WorkerComparison& pair, const Cause& cause) {
+    if (!cause.isOfWholePart || !cause.main) return nullptr;
+    const int64_t restNs = cause.lostNs - cause.main->lostNs();
+    const int64_t sign = restNs < 0 ? -1 : 1;
+    const ContributorDifference* most = nullptr;
+    for (const ContributorDifference& each : pair.contributors)
+        if (each.part == cause.part && each.kind != ContributorKind::Others &&
+            (!most || each.lostNs() * sign > most->lostNs() * sign))
+            most = &each;
+    if (!most) return nullptr;
+    const int64_t mostNs = most->lostNs() * sign;
+    return mostNs * 2 >= restNs * sign && mostNs <= restNs * sign * 2 ? most : nullptr;
+}
+
+bool isOffset(const WorkerComparison& pair, const Cause& cause) {
+    const bool isOneWay =
+        pair.claim.outcome != Outcome::Alike && pair.claim.outcome != Outcome::WithinNoise;
+    return isOneWay && (pair.claim.differenceNs > 0 ? cause.lostNs < 0 : cause.lostNs > 0);
+}
+
+std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& baseline,
+                            const RunSummary& candidate) {
+    const bool isSlower = pair.claim.differenceNs > 0;
+    std::vector<const PartDifference*> changed, offsets;
+    int64_t allNs = 0;
+    for (const PartDifference& part : pair.parts) {
+        if (part.lostNs() == 0) continue;
+        const bool isWithIt = (part.lostNs() > 0) == isSlower;
+        (isWithIt ? changed : offsets).push_back(&part);
+        if (isWithIt) allNs += std::abs(part.lostNs());
+    }
+    for (std::vector<const PartDifference*>* parts : {&changed, &offsets})
+        std::stable_sort(parts->begin(), parts->end(), [](const auto* a, const auto* b) {
+            return std::abs(a->lostNs()) > std::abs(b->lostNs());
+        });
+    std::vector<Cause> causes;
+    const auto addWeighty = [&](const std::vector<const PartDifference*>& parts, size_t most) {
+        for (size_t index = 0; index < std::min(parts.size(), most); ++index)
+            if (std::abs(parts[index]->lostNs()) * smallestCauseShare >= allNs)
+                causes.push_back(causeOf(pair, *parts[index], baseline, candidate));
+    };
+    addWeighty(changed, mostCauses);
+    addWeighty(offsets, mostOffsets);
+    addCertain(pair, baseline, candidate, causes);
+    for (Cause& change : furtherChanges(pair, causes)) causes.push_back(std::move(change));
+    // What costs nothing is no reason of a change.
+    const auto rank = [&](const Cause& cause) {
+        const bool isReason = cause.lostNs != 0 || pair.claim.outcome == Outcome::Alike ||
+                              pair.claim.outcome == Outcome::WithinNoise;
+        return std::tuple(isOffset(pair, cause), !isReason, !cause.isChangeOfKind,
+                          !cause.isCertain());
+    };
+    std::stable_sort(causes.begin(), causes.end(),
+                     [&](const Cause& a, const Cause& b) { return rank(a) < rank(b); });
+    return causes;
+}
 
 namespace {
 

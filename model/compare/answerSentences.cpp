@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/compare/answerSentences.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,17 +6,33 @@
 #include <cmath>
 #include <utility>
 
-#include "model/compare/causes.h"
+#include "model/analysis/RunSummary.h"
+#include "model/analysis/shownNumbers.h"
+#include "model/compare/answer.h"
+#include "model/compare/cautions.h"
 #include "model/compare/judgeRuns.h"
-#include "model/compare/nvlinkSentence.h"
-#include "model/compare/shownNumbers.h"
-#include "model/compare/timelessSteps.h"
-#include "model/values/formatValue.h"
-#include "model/values/kernelName.h"
+#include "model/text/formatValue.h"
+#include "model/text/kernelNames.h"
 
 namespace lanescope::compare {
 
+using namespace analysis;
+
 namespace {
+
+/// Why two runs cannot be compared: steps of no time in one, or no GPU work.
+std::string incomparableSentence(const RunSummary& baseline, const RunSummary& candidate) {
+    for (const auto& [side, run] : {std::pair("baseline", &baseline), {"candidate", &candidate}})
+        if (const std::string timeless = timelessSentence(*run); !timeless.empty())
+            return fmt::format("The {} {} cannot be compared: {}", side,
+                               printable(run->facts.title), timeless);
+    if (baseline.isEmpty() && candidate.isEmpty())
+        return "Neither run has GPU work, so there is nothing to compare.";
+    const bool isBaseline = baseline.isEmpty();
+    return fmt::format("The {} {} has no GPU work, so there is nothing to compare.",
+                       isBaseline ? "baseline" : "candidate",
+                       printable((isBaseline ? baseline : candidate).facts.title));
+}
 
 constexpr size_t mostOutliersTold = 3;
 /// Bandwidths that differ by less are the same, for a sentence.

@@ -8,11 +8,115 @@
 #include <cmath>
 #include <utility>
 
-#include "model/compare/sameRecording.h"
-#include "model/trace/notesOf.h"
-#include "model/values/formatValue.h"
+#include "model/format/TimeRange.h"
+#include "model/text/formatValue.h"
+#include "model/trace/healthNotes.h"
 
 namespace lanescope::compare {
+
+using namespace analysis;
+
+namespace {
+
+/// From the start of its first compared step to the end of its last, since 1970.
+TimeRange utcOf(const SummaryFacts& facts, const WorkerSummary& worker) {
+    const StepSummary& last = worker.steps.back();
+    return {facts.startUtcNs + worker.steps.front().startNs,
+            facts.startUtcNs + last.startNs + last.wallNs};
+}
+
+bool overlap(TimeRange one, TimeRange other) {
+    return one.startNs < other.endNs && other.startNs < one.endNs;
+}
+
+}  // namespace
+
+bool isSameRecording(const RunSummary& one, const RunSummary& other) {
+    const SummaryFacts &a = one.facts, &b = other.facts;
+    if (a.contentHash == 0 || b.contentHash == 0) return false;
+    if (a.contentHash == b.contentHash) return true;
+    if (a.startUtcNs == 0 || b.startUtcNs == 0) return false;
+    if (!a.host.empty() && !b.host.empty() && a.host != b.host) return false;
+    for (const WorkerSummary& mine : one.workers)
+        for (const WorkerSummary& theirs : other.workers)
+            if (mine.pid == theirs.pid && !mine.steps.empty() && !theirs.steps.empty() &&
+                overlap(utcOf(a, mine), utcOf(b, theirs)))
+                return true;
+    return false;
+}
+
+namespace {
+
+using Use = NvlinkVerdict::Use;
+
+constexpr double alikeAmounts = 0.1;
+
+bool hasSeveralGpus(const RunSummary& run) {
+    return run.facts.gpuNames.size() > 1 || run.nvlink.use == Use::Used;
+}
+
+std::string_view originOf(LinkEvidence evidence) {
+    switch (evidence) {
+        case LinkEvidence::Counters:
+            return "by its counters";
+        case LinkEvidence::Copies:
+            return "computed from copies";
+        case LinkEvidence::Collectives:
+            return "computed from NCCL";
+        case LinkEvidence::None:
+            break;
+    }
+    return "no evidence";
+}
+
+/// "222.4 MiB".
+std::string amountOf(const NvlinkTraffic& traffic) {
+    return traffic.bytesPerStep ? formatBytes(*traffic.bytesPerStep) : "an unknown amount";
+}
+
+std::string sideText(const NvlinkTraffic& traffic) {
+    switch (traffic.use) {
+        case Use::Used:
+            if (traffic.bytesPerStep && traffic.stepEvidence != traffic.evidence)
+                return fmt::format("{} ({}; used, {})", amountOf(traffic),
+                                   originOf(traffic.stepEvidence), originOf(traffic.evidence));
+            return fmt::format("{} (used; {})", amountOf(traffic), originOf(traffic.evidence));
+        case Use::NotSeen:
+            if (traffic.evidence == LinkEvidence::Counters)
+                return fmt::format("{}not used{} {}{}",
+                                   traffic.bytesPerStep ? amountOf(traffic) + " (" : "",
+                                   traffic.bytesPerStep ? ";" : ",", originOf(traffic.evidence),
+                                   traffic.bytesPerStep ? ")" : "");
+            return fmt::format(
+                "not seen in use ({} at up to {:.3g} GB/s, as PCIe can; {})", amountOf(traffic),
+                static_cast<double>(traffic.bestBytesPerSecond) / 1e9, originOf(traffic.evidence));
+        case Use::Absent:
+            return "none (no NVLink joins its GPUs)";
+        case Use::Unknown:
+            break;
+    }
+    return "unknown (no counters of the links, and no transfer between GPUs that tells)";
+}
+
+}  // namespace
+
+std::string nvlinkSentence(const RunSummary& baseline, const RunSummary& candidate) {
+    if (!hasSeveralGpus(baseline) && !hasSeveralGpus(candidate)) return {};
+    const bool isOneStep =
+        candidate.source == StepSource::WholeRun || candidate.source == StepSource::Chosen;
+    return fmt::format("NVLink, {}: baseline {}; candidate {}.",
+                       isOneStep ? "from each GPU" : "from each GPU in a step",
+                       sideText(baseline.nvlink), sideText(candidate.nvlink));
+}
+
+bool isNvlinkUseOther(const RunSummary& baseline, const RunSummary& candidate) {
+    const NvlinkTraffic& before = baseline.nvlink;
+    const NvlinkTraffic& after = candidate.nvlink;
+    if ((before.use == Use::Used) != (after.use == Use::Used)) return true;
+    if (before.use != Use::Used || !before.bytesPerStep || !after.bytesPerStep) return false;
+    const auto [less, more] = std::minmax(*before.bytesPerStep, *after.bytesPerStep);
+    return static_cast<double>(more - less) > alikeAmounts * static_cast<double>(more);
+}
 
 namespace {
 

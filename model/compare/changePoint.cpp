@@ -9,6 +9,7 @@
 
 namespace lanescope::compare {
 
+
 namespace {
 
 constexpr int orders = 999;

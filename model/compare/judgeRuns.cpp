@@ -3,10 +3,79 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <numeric>
 
-#include "model/values/studentT.h"
+#include "model/numbers/Statistics.h"
 
 namespace lanescope::compare {
+
+using namespace analysis;
+
+namespace {
+
+constexpr double significant = 0.01;
+constexpr double minShareOfMedian = 0.01;  ///< Of the baseline's median that anyone cares about.
+
+double medianOfPart(std::span<const int64_t> values, size_t from, size_t to) {
+    return quantileOf(values.subspan(from, to - from), 0.5);
+}
+
+/// How far the run's own steps lie apart: what the other run must exceed to be another.
+double spreadWithin(std::span<const int64_t> wallNs) {
+    const double halfRange = (quantileOf(wallNs, 0.75) - quantileOf(wallNs, 0.25)) / 2;
+    const size_t middle = wallNs.size() / 2;
+    const double drift =
+        std::abs(medianOfPart(wallNs, middle, wallNs.size()) - medianOfPart(wallNs, 0, middle));
+    return std::max(halfRange, drift);
+}
+
+}  // namespace
+
+StepDistribution distributionOf(std::span<const int64_t> wallNs) {
+    StepDistribution spread;
+    if (wallNs.empty()) return spread;
+    spread.count = static_cast<int64_t>(wallNs.size());
+    const int64_t sum = std::accumulate(wallNs.begin(), wallNs.end(), int64_t{0});
+    spread.meanNs = sum / spread.count + (sum % spread.count * 2 >= spread.count ? 1 : 0);
+    spread.medianNs = quantileOf(wallNs, 0.5);
+    spread.p95Ns = quantileOf(wallNs, 0.95);
+    spread.firstQuartileNs = quantileOf(wallNs, 0.25);
+    spread.thirdQuartileNs = quantileOf(wallNs, 0.75);
+    spread.minimumNs = *std::min_element(wallNs.begin(), wallNs.end());
+    spread.maximumNs = *std::max_element(wallNs.begin(), wallNs.end());
+    return spread;
+}
+
+StepDistribution stepsOf(const WorkerSummary& worker) {
+    std::vector<int64_t> wallNs;
+    for (const StepSummary& step : worker.steps) wallNs.push_back(step.wallNs);
+    return distributionOf(wallNs);
+}
+
+Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> candidateNs) {
+    Claim claim;
+    if (baselineNs.empty() || candidateNs.empty()) return claim;
+    const double medianNs = quantileOf(baselineNs, 0.5);
+    claim.differenceNs = quantileOf(candidateNs, 0.5) - medianNs;
+    claim.percent = medianNs > 0 ? 100 * claim.differenceNs / medianNs : 0;
+    claim.outcome = Outcome::TooFewSteps;
+    if (std::min(baselineNs.size(), candidateNs.size()) < static_cast<size_t>(fewestStepsForClaim))
+        return claim;
+    claim.pValue = mannWhitney(baselineNs, candidateNs).pValue;
+    const Interval interval = medianDifferenceInterval(baselineNs, candidateNs);
+    claim.lowNs = interval.low;
+    claim.highNs = interval.high;
+    claim.noiseNs = std::max(
+        {minShareOfMedian * medianNs, spreadWithin(baselineNs), spreadWithin(candidateNs)});
+    const bool isBeyondChance =
+        claim.pValue < significant && (interval.low > 0 || interval.high < 0);
+    const bool isBeyondNoise = std::abs(claim.differenceNs) > claim.noiseNs;
+    claim.outcome = !isBeyondChance || !isBeyondNoise ? Outcome::Alike
+                    : claim.differenceNs > 0          ? Outcome::Longer
+                                                      : Outcome::Shorter;
+    return claim;
+}
 
 namespace {
 
@@ -153,6 +222,181 @@ Outcome outcomeOfRuns(const Claim& claim) {
         claim.adjustedPValue < significantRuns && std::abs(claim.percent) >= smallestPercentOfStep;
     if (!isSeen) return Outcome::WithinNoise;
     return claim.percent > 0 ? Outcome::Slower : Outcome::Faster;
+}
+
+namespace {
+
+/// Of the step: what is less can hardly change by what anyone cares about.
+constexpr double minShareOfStep = smallestPercentOfStep / 100 / 2;
+constexpr size_t mostPaths = 8;
+constexpr double weightOfStep = 0.5;
+
+struct Quantity {
+    QuantityClaim claim;
+    RunMedians numbers;
+};
+
+template <class NumberOf>
+RunMedians numbersOf(const JudgedRuns& runs, const NumberOf& numberOf) {
+    RunMedians numbers;
+    const auto add = [&](const WorkerRuns& workers, std::vector<double>& values) {
+        for (const WorkerSummary* worker : workers) values.push_back(numberOf(*worker));
+    };
+    add(runs.baseline, numbers.baseline);
+    add(runs.candidate, numbers.candidate);
+    add(runs.earlier, numbers.spread);
+    numbers.baselineTurns = runs.baselineTurns;
+    numbers.candidateTurns = runs.candidateTurns;
+    return numbers;
+}
+
+template <class NsOf>
+double medianOfSteps(const WorkerSummary& worker, const NsOf& nsOf) {
+    std::vector<int64_t> ns;
+    ns.reserve(worker.steps.size());
+    for (const StepSummary& step : worker.steps) ns.push_back(nsOf(step));
+    return quantileOf(ns, 0.5);
+}
+
+/// Of all runs of both sides, which tells nothing of how they differ.
+double meanOf(const RunMedians& numbers) {
+    double sum = 0;
+    for (const std::vector<double>* values : {&numbers.baseline, &numbers.candidate})
+        for (const double value : *values) sum += value;
+    return sum / static_cast<double>(numbers.baseline.size() + numbers.candidate.size());
+}
+
+/// Whether the numbers that are judged tell how far such runs spread. What one run alone does, and
+/// does far longer than any other, no other run tells the spread of.
+bool isSpreadKnown(const RunMedians& numbers) {
+    constexpr double alike = 2;
+    const auto greatest = [](const std::vector<double>& values) {
+        return values.empty() ? 0.0 : *std::max_element(values.begin(), values.end());
+    };
+    const auto isOfOthers = [&](const std::vector<double>& side, const std::vector<double>& other) {
+        const double several =
+            std::max(other.size() > 1 ? greatest(other) : 0.0, greatest(numbers.spread));
+        return side.size() > 1 || greatest(side) <= alike * several;
+    };
+    return isOfOthers(numbers.baseline, numbers.candidate) &&
+           isOfOthers(numbers.candidate, numbers.baseline);
+}
+
+using IdleByPath = std::map<std::string, double>;
+
+/// Of the mean step.
+IdleByPath idleByPath(const WorkerSummary& worker) {
+    IdleByPath idle;
+    for (const Contributor& each : worker.contributors)
+        if (each.kind == ContributorKind::Idle && !each.path.empty())
+            idle[each.path] +=
+                static_cast<double>(each.exposedNs) / static_cast<double>(worker.steps.size());
+    return idle;
+}
+
+std::vector<Quantity> partsOf(const JudgedRuns& runs, double leastNs) {
+    StepParts all;
+    for (const WorkerRuns* side : {&runs.baseline, &runs.candidate})
+        for (const WorkerSummary* worker : *side) all += worker->totalParts();
+    std::vector<Quantity> found;
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        if (all.ns[index] == 0) continue;  // most parts are in no step at all
+        Quantity one;
+        one.claim.part = static_cast<StepPart>(index);
+        one.numbers = numbersOf(runs, [&](const WorkerSummary& worker) {
+            return medianOfSteps(
+                worker, [&](const StepSummary& step) { return step.parts[one.claim.part]; });
+        });
+        if (meanOf(one.numbers) >= leastNs && isSpreadKnown(one.numbers))
+            found.push_back(std::move(one));
+    }
+    return found;
+}
+
+std::vector<Quantity> pathsOf(const JudgedRuns& runs, double leastNs) {
+    std::map<const WorkerSummary*, IdleByPath> idle;
+    std::map<std::string, double> all;
+    for (const WorkerRuns* side : {&runs.baseline, &runs.candidate, &runs.earlier})
+        for (const WorkerSummary* worker : *side)
+            for (const auto& [path, ns] :
+                 idle.try_emplace(worker, idleByPath(*worker)).first->second)
+                all[path] += ns;
+    std::vector<Quantity> found;
+    for (const auto& each : all) {
+        const std::string& path = each.first;
+        Quantity one;
+        one.claim.kind = QuantityKind::IdleInRange;
+        one.claim.path = path;
+        one.numbers = numbersOf(runs, [&](const WorkerSummary& worker) {
+            const IdleByPath& own = idle.at(&worker);
+            const auto place = own.find(path);
+            return place == own.end() ? 0 : place->second;
+        });
+        if (meanOf(one.numbers) >= leastNs && isSpreadKnown(one.numbers))
+            found.push_back(std::move(one));
+    }
+    std::stable_sort(found.begin(), found.end(), [](const Quantity& a, const Quantity& b) {
+        return meanOf(a.numbers) > meanOf(b.numbers);
+    });
+    if (found.size() > mostPaths) found.resize(mostPaths);
+    return found;
+}
+
+void judge(Quantity& one) {
+    const GroupDifference found = differenceOf(one.numbers);
+    const double reach = found.reach();
+    one.claim.baselineNs = found.baseline;
+    one.claim.differenceNs = found.difference;
+    one.claim.lowNs = found.difference - reach;
+    one.claim.highNs = found.difference + reach;
+    one.claim.pValue = found.pValue();
+}
+
+}  // namespace
+
+void judgeParts(const JudgedRuns& runs, WorkerComparison& pair) {
+    const RunMedians steps = numbersOf(runs, [](const WorkerSummary& worker) {
+        return std::max(1.0,
+                        medianOfSteps(worker, [](const StepSummary& step) { return step.wallNs; }));
+    });
+    const double leastNs = std::max(1.0, minShareOfStep * meanOf(steps));
+    std::vector<Quantity> parts = partsOf(runs, leastNs), paths = pathsOf(runs, leastNs);
+    const auto kinds = static_cast<double>((parts.empty() ? 0 : 1) + (paths.empty() ? 0 : 1));
+    const double stepWeight = kinds > 0 ? weightOfStep : 1;
+    pair.claim = judgeRuns(steps, stepWeight);
+    std::vector<WeightedTest> tests{{pair.claim.pValue, stepWeight}};
+    pair.quantities.clear();
+    for (std::vector<Quantity>* group : {&parts, &paths}) {
+        for (Quantity& one : *group) {
+            judge(one);
+            tests.push_back({one.claim.pValue,
+                             (1 - weightOfStep) / kinds / static_cast<double>(group->size())});
+            pair.quantities.push_back(std::move(one.claim));
+        }
+    }
+    const std::vector<double> adjusted = holmAdjusted(tests);
+    pair.claim.adjustedPValue = adjusted.front();
+    pair.claim.outcome = outcomeOfRuns(pair.claim);
+    for (size_t index = 0; index < pair.quantities.size(); ++index) {
+        QuantityClaim& claim = pair.quantities[index];
+        claim.adjustedPValue = adjusted[index + 1];
+        claim.isCertain = claim.adjustedPValue < significantRuns &&
+                          std::abs(claim.differenceNs) >= pair.claim.noiseNs;
+    }
+}
+
+double reachPercent(const Claim& claim) {
+    return (claim.highPercent - claim.lowPercent) / 2;
+}
+
+bool areEnough(std::span<const Claim> rounds) {
+    constexpr size_t inARow = 2;
+    if (rounds.size() < inARow) return false;
+    return std::ranges::all_of(rounds.last(inARow), [](const Claim& claim) {
+        return claim.unit == ClaimUnit::Runs &&
+               std::min(claim.baselineRuns, claim.candidateRuns) >= fewestRunsToStop &&
+               reachPercent(claim) <= enoughPercent;
+    });
 }
 
 }  // namespace lanescope::compare

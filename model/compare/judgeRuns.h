@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "model/compare/RunComparison.h"
 
 namespace lanescope::compare {
+
+/// How the wall times of steps are spread. O(n log n).
+StepDistribution distributionOf(std::span<const int64_t> wallNs);
+
+/// The same of a worker's steps.
+StepDistribution stepsOf(const analysis::WorkerSummary& worker);
+
+/// Whether the candidate's steps take longer, by the rules of `Claim`. The values in the order of
+/// the steps.
+Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> candidateNs);
 
 /// One number a run: its median step, or of a part of it, in nanoseconds.
 struct RunMedians {
@@ -55,5 +67,48 @@ Claim judgeRuns(const RunMedians& medians, double weight = 1);
 
 /// The outcome of a claim of runs by its `adjustedPValue`.
 Outcome outcomeOfRuns(const Claim& claim);
+
+/// What stands in the place of one worker in each run of a program; each has steps.
+using WorkerRuns = std::vector<const analysis::WorkerSummary*>;
+
+/// The runs by which a pair of workers is judged.
+struct JudgedRuns {
+    WorkerRuns baseline, candidate;
+    WorkerRuns earlier;  ///< They tell how much runs differ.
+    /// As those of `RunMedians`.
+    std::vector<double> baselineTurns = {}, candidateTurns = {};
+};
+
+/// Judges the step of a pair of workers and, beside it, what it is made of: each part, and the idle
+/// time in each NVTX path, each with its own spread between runs. The time of a whole step may
+/// differ by a third among runs of one program, all of it time in which a CPU thread was late,
+/// while the time that its GPU computes differs by less than a hundredth; so a change of the latter
+/// is certain where one of the step cannot be told.
+///
+/// The number of a run is the median over its steps, of a path the mean. Parts and paths that are
+/// less than half a percent of the step are not judged, and of the paths the eight longest are:
+/// each makes all others harder to see, since all together err in at most 5 of 100 comparisons of
+/// equal programs (Holm, with half of the weight for the step). Parts are judged by differences in
+/// nanoseconds, since they may be 0. Sets `claim` and `quantities`. The runs must have a spread, as
+/// `freedomOf` says. O(steps + contributors), but for sorting.
+void judgeParts(const JudgedRuns& runs, WorkerComparison& pair);
+
+/// Half of the width of a claim's interval, in percent of the baseline.
+double reachPercent(const Claim& claim);
+
+/// Fewer runs a side are never enough: their spread may have come out small by luck.
+inline constexpr int64_t fewestRunsToStop = 5;
+/// As near as a difference must be known; a smaller one is no claim (`judgeRuns`).
+inline constexpr double enoughPercent = 1;
+
+/// Whether two programs have been run often enough, by the claims after each round so far, oldest
+/// first: in each of the last two, of at least `fewestRunsToStop` runs a side, `reachPercent` was
+/// at most `enoughPercent`. That asks how precisely the difference is known and never how large it
+/// is. Who looks at significance after each run and stops at the first that is finds a difference
+/// sooner or later, whatever is true (Armitage, McPherson and Rowe, "Repeated significance tests on
+/// accumulating data", 1969); an interval of fixed width covers what it says, nearly (Chow and
+/// Robbins, "On the asymptotic theory of fixed-width sequential confidence intervals", 1965), but
+/// for few runs, hence the five, and twice. O(1).
+bool areEnough(std::span<const Claim> rounds);
 
 }  // namespace lanescope::compare

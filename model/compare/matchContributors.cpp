@@ -9,9 +9,11 @@
 #include <tuple>
 #include <type_traits>
 
-#include "model/steps/rangePattern.h"
+#include "model/analysis/rangePattern.h"
 
 namespace lanescope::compare {
+
+using namespace analysis;
 
 namespace {
 

@@ -28,8 +28,8 @@ struct ContributorMatch {
 ///
 /// `*Steps` is how many steps each side's counts are of. Every contributor is in exactly one match.
 /// Quadratic in those that are left for 3, of which `mostContributors` a part can be.
-std::vector<ContributorMatch> matchContributors(std::span<const Contributor> baseline,
-                                                std::span<const Contributor> candidate,
+std::vector<ContributorMatch> matchContributors(std::span<const analysis::Contributor> baseline,
+                                                std::span<const analysis::Contributor> candidate,
                                                 int64_t baselineSteps, int64_t candidateSteps);
 
 /// A kernel's name without what changes from build to build: "void gemm<float, 128>(int)" and

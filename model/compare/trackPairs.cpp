@@ -6,6 +6,7 @@
 #include <algorithm>
 
 namespace lanescope::compare {
+
 namespace {
 
 // A damaged or strange trace may have thousands of threads; pairing them by name is not worth it.

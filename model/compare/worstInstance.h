@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
-#include "model/compare/Lead.h"
+#include "model/analysis/StepSelection.h"
 #include "model/compare/RunComparison.h"
-#include "model/steps/StepSelection.h"
 
 namespace lanescope::compare {
 
@@ -14,7 +14,7 @@ namespace lanescope::compare {
 struct InstanceSide {
     const Trace& trace;
     StepSelection selection;  ///< The summary was made with it.
-    const WorkerSummary& worker;
+    const analysis::WorkerSummary& worker;
 };
 
 /// The place where the candidate lost most against the baseline.
@@ -36,5 +36,25 @@ struct WorstInstance {
 /// both runs; any thread.
 WorstInstance worstInstance(const InstanceSide& baseline, const InstanceSide& candidate,
                             const InstanceQuery& query);
+
+/// What shows a fact in one run.
+struct EvidenceSide {
+    std::optional<size_t> step;  ///< Place among the compared ones.
+    TimeRange range;             ///< Of the trace; empty if this run has nothing of it.
+    EventRef event;              ///< To be selected; of idle time the work that ended it.
+};
+
+/// What shows a clause of the sentence in both runs.
+struct Evidence {
+    EvidenceSide baseline, candidate;
+    bool isFound() const { return baseline.step || candidate.step; }
+};
+
+/// Finds it: a step by its longest piece of work on the worker's GPU, a cause by its worst
+/// instance (`worstInstance`), where a run without one has the step that stands in its place.
+/// Nothing is found of words, or in runs without steps. O(n log n) in the events of both runs; any
+/// thread.
+Evidence evidenceOf(const Clause& clause, const InstanceSide& baseline,
+                    const InstanceSide& candidate);
 
 }  // namespace lanescope::compare

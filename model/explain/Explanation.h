@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "model/compare/RunSummary.h"
-#include "model/compare/stepPatterns.h"
+#include "model/analysis/RunSummary.h"
+#include "model/analysis/stepPatterns.h"
 #include "model/explain/rules.h"
 
 namespace lanescope::explain {
@@ -27,12 +27,12 @@ struct Finding {
     /// if not known.
     std::string contributor;
     std::string path;
-    std::string launched;     ///< At which line, if it is work (`compare::Contributor::launched`).
+    std::string launched;     ///< At which line, if it is work (`analysis::Contributor::launched`).
     double countPerStep = 0;  ///< Of the contributor; 0 if that says nothing.
     /// When to look, on the clock of the trace: the longest step if that tells anything.
     std::optional<int64_t> atNs;
     /// Of `StepPattern`: which steps it is about.
-    std::optional<compare::StepPattern> pattern;
+    std::optional<analysis::StepPattern> pattern;
     std::string sentence;  ///< For people.
     /// A query of the trace file that shows it, of its own steps and ranges; empty if none does.
     std::string sql;
@@ -43,7 +43,7 @@ struct Finding {
 struct WorkerParts {
     uint32_t worker = 0;
     int64_t meanNs = 0;
-    compare::StepParts parts;  ///< They sum to `meanNs`.
+    analysis::StepParts parts;  ///< They sum to `meanNs`.
     bool operator==(const WorkerParts&) const = default;
 };
 
@@ -63,6 +63,6 @@ struct Explanation {
 
 /// Explains a run by its summary alone, without the rules of `muted`. O(workers * contributors);
 /// any thread.
-Explanation explain(const compare::RunSummary& run, const std::set<Rule>& muted = {});
+Explanation explain(const analysis::RunSummary& run, const std::set<Rule>& muted = {});
 
 }  // namespace lanescope::explain

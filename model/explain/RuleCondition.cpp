@@ -5,8 +5,8 @@
 
 #include <charconv>
 
-#include "model/format/parseDuration.h"
-#include "model/values/formatValue.h"
+#include "model/format/optionValues.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::explain {
 

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/explain/StepGrid.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "model/values/Statistics.h"
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::explain {
 
-using namespace compare;
+using namespace analysis;
 
 StepGrid::StepGrid(const RunSummary& run) {
     for (const WorkerSummary& worker : run.workers)
@@ -87,6 +93,185 @@ std::pair<size_t, size_t> StepGrid::columnsIn(size_t row, TimeRange range) const
     if (first != end) return {first->column, (end - 1)->column + 1};
     const size_t next = end == all.end() ? numbers_.size() : end->column;
     return {next, next};
+}
+
+namespace {
+
+std::vector<StepPart> partsOf(const RunSummary& run) {
+    StepParts all;
+    for (const WorkerSummary& worker : run.workers)
+        for (const StepSummary& step : worker.steps)
+            for (size_t part = 0; part < stepPartCount; ++part) all.ns[part] |= step.parts.ns[part];
+    std::vector<StepPart> parts;
+    for (size_t part = 0; part < stepPartCount; ++part)
+        if (all.ns[part] != 0) parts.push_back(static_cast<StepPart>(part));
+    return parts;
+}
+
+std::string columnName(StepPart part) {
+    std::string text(name(part));
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
+    return text;
+}
+
+/// By the number of a step, what the rank that waits most for others waits.
+std::map<int64_t, int64_t> longestWaits(const RunSummary& run) {
+    std::map<int64_t, int64_t> longest;
+    for (const WorkerSummary& worker : run.workers)
+        for (const StepSummary& step : worker.steps) {
+            int64_t& ns = longest[step.number];
+            ns = std::max(ns, step.parts[StepPart::WaitingForRanks]);
+        }
+    return longest;
+}
+
+}  // namespace
+
+StepsTable stepsTable(const RunSummary& run) {
+    StepsTable made;
+    const StepGrid grid(run);
+    size_t count = 0;
+    for (uint32_t worker = 0; worker < run.workers.size(); ++worker)
+        for (uint32_t step = 0; step < run.workers[worker].steps.size(); ++step)
+            made.places.push_back({worker, step});
+    count = made.places.size();
+    const auto stepAt = [&run](StepPlace place) -> const StepSummary& {
+        return run.workers[place.worker].steps[place.step];
+    };
+    std::stable_sort(made.places.begin(), made.places.end(),
+                     [&](StepPlace a, StepPlace b) { return stepAt(a).wallNs > stepAt(b).wallNs; });
+    made.places.resize(std::min(count, mostStepRows));
+
+    const std::vector<StepPart> parts = partsOf(run);
+    const std::map<int64_t, int64_t> waits = longestWaits(run);
+    const bool haveWaits =
+        grid.rowCount() > 1 &&
+        std::any_of(waits.begin(), waits.end(), [](const auto& each) { return each.second > 0; });
+    ReportTable& table = made.table;
+    table.name = "steps";
+    table.title = "Steps";
+    table.columns = {{"Step", Unit::Identifier},
+                     {"Worker", Unit::Text},
+                     {"Start", Unit::Timestamp},
+                     {"Time", Unit::Nanoseconds},
+                     {"Over Median", Unit::Nanoseconds}};
+    if (haveWaits) table.columns.push_back({"Late", Unit::Nanoseconds});
+    for (const StepPart part : parts)
+        table.columns.push_back({columnName(part), Unit::Nanoseconds});
+    std::vector<int64_t> medians(run.workers.size());
+    for (size_t row = 0; row < grid.rowCount(); ++row)
+        medians[grid.workerOf(row)] = grid.medianNs(row);
+    for (const StepPlace place : made.places) {
+        const StepSummary& step = stepAt(place);
+        const int64_t medianNs = medians[place.worker];
+        std::vector<Cell> row{step.number, run.workers[place.worker].label(), step.startNs,
+                              step.wallNs, step.wallNs - medianNs};
+        if (haveWaits)
+            row.emplace_back(waits.at(step.number) - step.parts[StepPart::WaitingForRanks]);
+        for (const StepPart part : parts) row.emplace_back(step.parts[part]);
+        table.rows.push_back(std::move(row));
+    }
+    if (count > made.places.size())
+        table.notes.push_back(fmt::format("The {} longest of {} steps.",
+                                          formatCount(static_cast<int64_t>(made.places.size())),
+                                          formatCount(static_cast<int64_t>(count))));
+    return made;
+}
+
+namespace {
+
+constexpr double strongestFrom = 0.99;  // quantile
+
+template <class Visit>
+void forEachStep(const RunSummary& run, Visit visit) {
+    for (const WorkerSummary& worker : run.workers)
+        for (const StepSummary& step : worker.steps) visit(step);
+}
+
+}  // namespace
+
+std::string name(const LensMeasure& measure) {
+    switch (measure.kind) {
+        case LensMeasure::Kind::OwnTime:
+            return "own time";
+        case LensMeasure::Kind::Time:
+            return "time";
+        case LensMeasure::Kind::Part:
+            break;
+    }
+    return std::string(analysis::name(measure.part));
+}
+
+int64_t valueOf(const StepSummary& step, const LensMeasure& measure) {
+    switch (measure.kind) {
+        case LensMeasure::Kind::OwnTime:
+            return step.wallNs - step.parts[StepPart::WaitingForRanks] -
+                   step.parts[StepPart::ExposedCommunication];
+        case LensMeasure::Kind::Time:
+            return step.wallNs;
+        case LensMeasure::Kind::Part:
+            break;
+    }
+    return step.parts[measure.part];
+}
+
+std::vector<LensMeasure> measuresOf(const RunSummary& run) {
+    std::vector<LensMeasure> measures{{LensMeasure::Kind::OwnTime, {}},
+                                      {LensMeasure::Kind::Time, {}}};
+    StepParts any;
+    forEachStep(run, [&any](const StepSummary& step) {
+        for (size_t part = 0; part < stepPartCount; ++part) any.ns[part] |= step.parts.ns[part];
+    });
+    for (size_t part = 0; part < stepPartCount; ++part)
+        if (any.ns[part] != 0)
+            measures.push_back({LensMeasure::Kind::Part, static_cast<StepPart>(part)});
+    return measures;
+}
+
+double LensScale::shareOf(int64_t ns) const {
+    if (highNs <= lowNs) return 0;
+    return std::clamp(static_cast<double>(ns - lowNs) / static_cast<double>(highNs - lowNs), 0.0,
+                      1.0);
+}
+
+LensScale scaleOf(const RunSummary& run, const LensMeasure& measure) {
+    std::vector<int64_t> values;
+    forEachStep(run, [&](const StepSummary& step) { values.push_back(valueOf(step, measure)); });
+    if (values.empty()) return {};
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(
+                                         strongestFrom * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), at, values.end());
+    LensScale scale{*std::min_element(values.begin(), values.end()), *at};
+    // Few steps, of which one stands out: else all would be alike.
+    if (scale.highNs == scale.lowNs) scale.highNs = *std::max_element(values.begin(), values.end());
+    return scale;
+}
+
+std::optional<TimeRange> steadySteps(const RunSummary& run) {
+    const uint32_t critical = run.criticalWorker();
+    if (critical == noIndex || run.source == StepSource::WholeRun) return std::nullopt;
+    const std::vector<StepSummary>& steps = run.workers[critical].steps;
+    std::vector<int64_t> wallNs;
+    for (const StepSummary& step : steps) wallNs.push_back(step.wallNs);
+    const double medianNs = medianOf(wallNs);
+    const auto farOff = [&](size_t step) {
+        return std::abs(static_cast<double>(steps[step].wallNs) - medianNs);
+    };
+    const size_t count = std::min(steadyStepCount, steps.size());
+    double offNs = 0;
+    for (size_t step = 0; step < count; ++step) offNs += farOff(step);
+    double leastNs = offNs;
+    size_t best = 0;
+    for (size_t first = 1; first + count <= steps.size(); ++first) {
+        offNs += farOff(first + count - 1) - farOff(first - 1);
+        // A hair less is the same: the sums are rounded.
+        if (offNs >= leastNs * (1 - 1e-9)) continue;
+        leastNs = offNs;
+        best = first;
+    }
+    const StepSummary& last = steps[best + count - 1];
+    const TimeRange range{steps[best].startNs, last.startNs + last.wallNs};
+    return range.isEmpty() ? std::nullopt : std::optional(range);
 }
 
 }  // namespace lanescope::explain

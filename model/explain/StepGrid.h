@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "model/compare/RunSummary.h"
+#include "model/analysis/RunSummary.h"
 #include "model/format/TimeRange.h"
+#include "model/text/ReportTable.h"
 
 namespace lanescope::explain {
 
@@ -25,7 +27,7 @@ class StepGrid {
   public:
     StepGrid() = default;
     /// O(n log n) in the steps.
-    explicit StepGrid(const compare::RunSummary& run);
+    explicit StepGrid(const analysis::RunSummary& run);
 
     size_t rowCount() const { return rows_.size(); }
     size_t columnCount() const { return numbers_.size(); }
@@ -77,5 +79,50 @@ class StepGrid {
     int64_t longestNs_ = 0;
     size_t slowestRow_ = 0, slowestColumn_ = 0;
 };
+
+/// All steps of all workers as a table: time, parts, waiting and lateness.
+struct StepsTable {
+    ReportTable table;
+    std::vector<StepPlace> places;  ///< Of each row.
+};
+/// Longest steps first; at most `mostStepRows`, and then a note says how many there are. The rank
+/// that a step waits for is late by what the one that waits most waits longer. O(n log n).
+StepsTable stepsTable(const analysis::RunSummary& run);
+inline constexpr size_t mostStepRows = 100'000;
+
+/// What a map of ranks and steps tells of each step.
+struct LensMeasure {
+    enum class Kind : uint8_t {
+        OwnTime,  ///< Without waiting for ranks and exposed communication: who is late shows here.
+        Time,     ///< Of the whole step, which ranks that wait for each other share.
+        Part,
+    };
+    Kind kind = Kind::OwnTime;
+    analysis::StepPart part = analysis::StepPart::Compute;  ///< If it is one.
+    bool operator==(const LensMeasure&) const = default;
+};
+
+/// "own time", "time", "exposed HtoD copies".
+std::string name(const LensMeasure& measure);
+/// Nanoseconds.
+int64_t valueOf(const analysis::StepSummary& step, const LensMeasure& measure);
+/// Own time, time, and each part that any step has. O(steps).
+std::vector<LensMeasure> measuresOf(const analysis::RunSummary& run);
+
+/// From which value on a map is at its faintest and at its strongest: the least, and what one
+/// value of a hundred exceeds, so that a single stall leaves the others apart.
+struct LensScale {
+    int64_t lowNs = 0, highNs = 0;
+    /// In [0, 1].
+    double shareOf(int64_t ns) const;
+};
+/// O(steps).
+LensScale scaleOf(const analysis::RunSummary& run, const LensMeasure& measure);
+
+/// What a timeline is to begin with: a few steps in a row of the worker that the others wait for,
+/// as near to its median step as there are, the earliest of equals. Nothing if the run has no
+/// steps, or only itself. O(steps).
+std::optional<TimeRange> steadySteps(const analysis::RunSummary& run);
+inline constexpr size_t steadyStepCount = 5;
 
 }  // namespace lanescope::explain

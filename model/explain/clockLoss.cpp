@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/compare/shownNumbers.h"
+#include "model/analysis/shownNumbers.h"
 #include "model/explain/rules.h"
 #include "model/trace/CounterSeries.h"
-#include "model/trace/throttleReasons.h"
+#include "model/trace/gpuNames.h"
 
 namespace lanescope::explain {
 
-using namespace compare;
+using namespace analysis;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "model/compare/RunSummary.h"
+#include "model/analysis/RunSummary.h"
 #include "model/format/TimeRange.h"
 
 namespace lanescope::explain {
@@ -31,18 +31,19 @@ struct ClockLoss {
 /// Nothing where no reason was read, no clock, or where none of them slowed it down by
 /// `leastClockLoss`. Its power cap alone is none: a GPU that works hard stands at it. O(workers *
 /// reasons).
-std::optional<ClockLoss> clockLossOf(const compare::RunSummary& run, uint32_t worker);
+std::optional<ClockLoss> clockLossOf(const analysis::RunSummary& run, uint32_t worker);
 
 /// "rank 1, GPU 1 has its clocks held down for 84.0 % of the time of the steps ...", of what costs
 /// `time`, "3.100 ms of a step (4.2 %)".
-std::string clockSentence(const compare::RunSummary& run, uint32_t worker, const std::string& time);
+std::string clockSentence(const analysis::RunSummary& run, uint32_t worker,
+                          const std::string& time);
 
 /// How far the clocks of a worker's GPU are below the highest seen because it stands at its power
 /// cap, which is no fault; empty where it does not, or by less than `leastClockLoss`.
-std::string powerCapSentence(const compare::RunSummary& run, uint32_t worker);
+std::string powerCapSentence(const analysis::RunSummary& run, uint32_t worker);
 
 /// " Meanwhile a limit of 2 cores held its processes back ...", and how threads lacked cores, with
 /// the blank before it; empty where none did, or where nobody read that.
-std::string coresSentence(const compare::RunSummary& run, uint32_t worker);
+std::string coresSentence(const analysis::RunSummary& run, uint32_t worker);
 
 }  // namespace lanescope::explain

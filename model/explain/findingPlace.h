@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "model/explain/Explanation.h"
 #include "model/format/Result.h"
@@ -21,7 +22,11 @@ struct FindingPlace {
 /// steps, of odd steps within the longest; of a throttled GPU the longest time in which it ran
 /// slower for the reasons found. Fails if the trace is not that of the summary, which was
 /// made with the default selection. O(n log n) in the events of its worker; any thread.
-Result<FindingPlace> placeOf(const Trace& trace, const compare::RunSummary& run,
+Result<FindingPlace> placeOf(const Trace& trace, const analysis::RunSummary& run,
                              const Finding& finding);
+
+/// A query of the trace file that shows what a finding of `run` is about: that of its rule, or one
+/// that asks for the steps, ranges or copies of this run. Empty if none does.
+std::string queryOf(const analysis::RunSummary& run, const Finding& finding);
 
 }  // namespace lanescope::explain

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/explain/hostTime.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <optional>
 #include <string_view>
 
-#include "model/compare/StateWords.h"
+#include "model/analysis/IdleCauses.h"
+#include "model/analysis/StateWords.h"
+#include "model/analysis/shownNumbers.h"
 
 namespace lanescope::explain {
 
-using namespace compare;
+using namespace analysis;
 
 bool isHostWaiting(const Contributor& each) {
     if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return false;
@@ -42,6 +46,103 @@ std::string hostWorkPlace(const WorkerSummary& worker) {
         if (most.empty() || ns > spentAt[most]) most = name;
     }
     return std::string(most);
+}
+
+namespace {
+
+/// Idle while the CPU was in a call that has `word` in its name and returns when the work is done.
+bool isInWaitingCall(const Contributor& each, std::string_view word) {
+    const auto has = [&](std::string_view part) { return each.name.find(part) != each.name.npos; };
+    return each.kind == ContributorKind::Idle && each.name.starts_with("in cu") && has(word) &&
+           !has("Async") && !has("Graph");
+}
+
+}  // namespace
+
+bool isAllocation(const Contributor& each) {
+    return each.trait == ContributorTrait::Allocation;
+}
+
+bool isSynchronousCopy(const Contributor& each) {
+    return isInWaitingCall(each, "Memcpy");
+}
+
+bool isSynchronousMemset(const Contributor& each) {
+    return isInWaitingCall(each, "Memset");
+}
+
+bool isPageable(const Contributor& each) {
+    return each.trait == ContributorTrait::Pageable;
+}
+
+bool isInPageableCopy(const Contributor& each) {
+    return isPageable(each) && each.kind == ContributorKind::Idle;
+}
+
+namespace {
+
+/// Of the time in which the GPU waits for data, so that nothing else is worth telling.
+constexpr double mostlyGuessed = 0.9;
+
+/// Whether it was not seen to wait for what may bring data.
+bool isGuessed(std::string_view cause) {
+    if (cause.find(IdleCauses::beforeBatchCopy) == std::string_view::npos) return false;
+    const std::optional<ThreadState> state = stateTold(cause);
+    return state != ThreadState::Poll && state != ThreadState::Disk && state != ThreadState::Lock;
+}
+
+/// Of that time, as far as it is known for what.
+double guessedShare(const WorkerSummary& worker) {
+    int64_t guessedNs = 0, allNs = 0;
+    for (const Contributor& each : worker.contributors) {
+        if (each.part != StepPart::DataLoading || each.kind == ContributorKind::Others) continue;
+        allNs += each.exposedNs;
+        if (isGuessed(each.name)) guessedNs += each.exposedNs;
+    }
+    return allNs > 0 ? static_cast<double>(guessedNs) / static_cast<double>(allNs) : 0;
+}
+
+/// " In its steps the 4 loaders of rank 2 ran 97 % of the time, got no core for 3 %."
+std::string loaderSentence(const WorkerSummary& worker) {
+    const LoaderTimes& loaders = worker.loaders;
+    if (loaders.threads == 0) return {};
+    const auto share = [&](int64_t ns) {
+        return static_cast<double>(ns) / static_cast<double>(loaders.knownNs);
+    };
+    std::string text = fmt::format(
+        " In its steps the {} of {} ran {} % of the time",
+        loaders.threads == 1 ? "loader" : fmt::format("{} loaders", loaders.threads),
+        worker.rank ? fmt::format("rank {}", *worker.rank) : fmt::format("PID {}", worker.pid),
+        percentText(100 * share(loaders.ranNs)));
+    if (share(loaders.noCoreNs) >= leastShareTold)
+        text += fmt::format(", got no core for {} %", percentText(100 * share(loaders.noCoreNs)));
+    if (share(loaders.inputNs) >= leastShareTold)
+        text += fmt::format(", waited for input or a disk for {} %",
+                            percentText(100 * share(loaders.inputNs)));
+    return text + ".";
+}
+
+}  // namespace
+
+bool isDataMostlyGuessed(const WorkerSummary& worker) {
+    return guessedShare(worker) >= mostlyGuessed;
+}
+
+std::string inputDataSentence(const WorkerSummary& worker, const std::string& time,
+                              const std::string& mostly) {
+    const double guessed = guessedShare(worker);
+    if (isDataMostlyGuessed(worker))
+        return fmt::format(
+            "The GPU waits {} for the copy of the batch, mostly {}. That the CPU got data "
+            "meanwhile "
+            "is a guess: it was not seen to wait for any.{}",
+            time, mostly, loaderSentence(worker));
+    std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);
+    if (guessed >= leastShareTold)
+        text += fmt::format(
+            " For {} % of it that is a guess: the CPU was not seen to wait for any data.",
+            percentText(100 * guessed));
+    return text + loaderSentence(worker);
 }
 
 }  // namespace lanescope::explain

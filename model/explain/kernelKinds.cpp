@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/explain/kernelKinds.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <string_view>
+#include <vector>
+
+#include "model/analysis/shownNumbers.h"
+#include "model/numbers/Statistics.h"
 
 namespace lanescope::explain {
 
-using namespace compare;
+using namespace analysis;
 
 namespace {
 
@@ -54,6 +60,97 @@ bool hasOtherProducts(const WorkerSummary& worker) {
         if (isProduct(each) && !isDoubleProduct(each)) sumNs += static_cast<double>(each.exposedNs);
     for (const StepSummary& step : worker.steps) wholeNs += static_cast<double>(step.wallNs);
     return sumNs >= leastOfSteps * wholeNs;
+}
+
+namespace {
+
+/// Of the mean step, by each launch.
+constexpr double leastOfStep = 0.2;
+/// A step of few kernels is made of long ones.
+constexpr double fewestOthers = 20;
+/// Of the mean duration of the others.
+constexpr double leastFactor = 10;
+
+struct Others {
+    int64_t count = 0, totalNs = 0;
+    double meanNs() const {
+        return count > 0 ? static_cast<double>(totalNs) / static_cast<double>(count) : 0;
+    }
+};
+
+bool isKernel(const Contributor& each) {
+    return each.part == StepPart::Compute &&
+           (each.kind == ContributorKind::Kernel || each.kind == ContributorKind::Others);
+}
+
+Others othersThan(const WorkerSummary& worker, const Contributor& kernel) {
+    Others others;
+    for (const Contributor& each : worker.contributors) {
+        if (&each == &kernel || !isKernel(each)) continue;
+        others.count = saturatingSum(others.count, each.count);
+        others.totalNs = saturatingSum(others.totalNs, each.totalNs);
+    }
+    return others;
+}
+
+}  // namespace
+
+const Contributor* longKernel(const WorkerSummary& worker, int64_t meanNs) {
+    const auto steps = static_cast<double>(worker.steps.size());
+    const Contributor* longest = nullptr;
+    double longestNs = leastOfStep * static_cast<double>(meanNs);
+    for (const Contributor& each : worker.contributors) {
+        if (each.part != StepPart::Compute || each.kind != ContributorKind::Kernel ||
+            each.count <= 0)
+            continue;
+        // One that comes now and then makes odd steps.
+        const auto count = static_cast<double>(each.count);
+        if (2 * count < steps) continue;
+        const double eachNs = static_cast<double>(each.exposedNs) / count;
+        if (eachNs < longestNs) continue;
+        longest = &each;
+        longestNs = eachNs;
+    }
+    if (longest == nullptr) return nullptr;
+    const Others others = othersThan(worker, *longest);
+    const bool isAlone = static_cast<double>(others.count) >= fewestOthers * steps &&
+                         longestNs >= leastFactor * others.meanNs();
+    return isAlone ? longest : nullptr;
+}
+
+std::string longKernelText(const WorkerSummary& worker, const Contributor& kernel,
+                           const std::string& per) {
+    const Others others = othersThan(worker, kernel);
+    const double eachNs = static_cast<double>(kernel.totalNs) / static_cast<double>(kernel.count);
+    const auto steps = static_cast<double>(worker.steps.size());
+    return fmt::format(
+        "; it takes {} each time, {} times as long as the mean of the {} others of a {}.",
+        timeText(eachNs), countText(eachNs / others.meanNs()),
+        countText(static_cast<double>(others.count) / steps), per);
+}
+
+int64_t ofTypicalStepNs(const WorkerSummary& worker, StepPart part) {
+    std::vector<int64_t> times;
+    for (const StepSummary& step : worker.steps) times.push_back(step.parts[part]);
+    if (times.empty()) return 0;
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
+}
+
+bool isFill(const Contributor& each) {
+    return each.part == StepPart::Compute && each.kind == ContributorKind::Kernel &&
+           each.name.find("FillFunctor") != std::string::npos;
+}
+
+bool isOfBatchSize(const StepPattern& pattern, const WorkerSummary& worker) {
+    if (pattern.part != StepPart::Compute) return false;
+    if (pattern.kind != PatternKind::Period && pattern.kind != PatternKind::TwoModes) return false;
+    return std::ranges::none_of(pattern.affected, [&](uint32_t place) {
+        return std::ranges::any_of(worker.outliers, [&](const OutlierStep& odd) {
+            return odd.number == worker.steps[place].number;
+        });
+    });
 }
 
 }  // namespace lanescope::explain

@@ -7,6 +7,6 @@ namespace lanescope::explain {
 
 /// Puts an explanation whose figures are complete into words: its sentence, those of its findings,
 /// and its doubts.
-void sayExplanation(const compare::RunSummary& run, Explanation& explanation);
+void sayExplanation(const analysis::RunSummary& run, Explanation& explanation);
 
 }  // namespace lanescope::explain

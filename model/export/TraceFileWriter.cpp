@@ -13,15 +13,11 @@
 
 #include "model/format/GlobalId.h"
 #include "model/format/factNames.h"
-#include "model/format/tables/Copies.h"
-#include "model/format/tables/Gpus.h"
-#include "model/format/tables/Graphs.h"
-#include "model/format/tables/Kernels.h"
-#include "model/format/tables/Names.h"
-#include "model/format/tables/Recording.h"
+#include "model/format/tables/Cuda.h"
+#include "model/format/tables/Hardware.h"
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
-#include "model/trace/sourceName.h"
+#include "model/trace/gpuNames.h"
 
 namespace lanescope {
 

@@ -6,9 +6,7 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "model/export/ChromeRows.h"
-#include "model/export/jsonText.h"
-#include "model/export/threadRows.h"
+#include "model/export/exportRows.h"
 #include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {

@@ -8,12 +8,11 @@
 #include <set>
 #include <string>
 
-#include "model/export/jsonText.h"
-#include "model/trace/communicatorId.h"
+#include "model/export/exportRows.h"
+#include "model/trace/collectives.h"
+#include "model/trace/kinds/Details.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "model/trace/kinds/openRanges.h"
 #include "model/trace/rangeDomains.h"
-#include "model/trace/torchNames.h"
 
 namespace lanescope {
 

@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "model/export/TraceFileWriter.h"
-#include "model/format/AtomicFile.h"
 #include "model/format/OutputFile.h"
-#include "model/format/PageSeal.h"
 #include "model/format/checkFile.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "model/trace/kinds/allKinds.h"
 

@@ -9,9 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/trace/SliceCategory.h"
+#include "model/export/TextSink.h"
+#include "model/numbers/MixedMap.h"
 #include "model/trace/Trace.h"
-#include "model/values/MixedMap.h"
+#include "model/trace/Track.h"
 
 namespace lanescope {
 
@@ -109,5 +110,12 @@ struct FlameMatches {
 /// Tests each name once. O(names and nodes).
 FlameMatches matchFrames(const FlameTree& tree,
                          const std::function<bool(std::string_view name)>& matches);
+
+/// Writes a frame of the tree and what is in it as a picture: a row for each depth, that frame (0
+/// for all) at the top, each frame as wide as its share of its time, with its name and time as the
+/// title that browsers show under the pointer. What would be narrower than a third of a pixel is
+/// left out. Names are set as text only. Needs nothing beside it and has no script. O(nodes).
+void writeFlameSvg(const FlameTree& tree, uint32_t root, std::string_view title,
+                   const TextSink& sink);
 
 }  // namespace lanescope

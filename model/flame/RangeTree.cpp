@@ -4,19 +4,116 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
 
-#include "model/flame/OpenRanges.h"
-#include "model/flame/WorkNames.h"
-#include "model/steps/RangeFamilies.h"
-#include "model/steps/StepSelection.h"
-#include "model/steps/rangePattern.h"
+#include "model/analysis/StepSelection.h"
+#include "model/analysis/rangePattern.h"
+#include "model/numbers/MixedMap.h"
+#include "model/numbers/Statistics.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/rangeDomains.h"
-#include "model/values/MixedMap.h"
-#include "model/values/Statistics.h"
 
 namespace lanescope {
+
+namespace {
+
+/// A track has the ranges of one domain.
+bool hasPythonFunctionsOnly(const Trace& trace, const Track& track) {
+    for (const Lane& lane : track.lanes)
+        if (lane.size() > 0 && lane.event.front().kind() == EventKind::Nvtx)
+            return trace.strings.at(trace.nvtx.domain[lane.event.front().row()]) == pythonDomain;
+    return false;
+}
+
+}  // namespace
+
+OpenRanges::OpenRanges(const Trace& trace, bool hasPythonFunctions)
+    : tracksOf_(trace.threads.size()), leaderOf_(trace.processes.size(), noIndex) {
+    std::vector<size_t> most(trace.processes.size(), 0);
+    std::vector<size_t> count(trace.threads.size(), 0);
+    for (const Track& track : trace.tracks) {
+        if (track.kind != TrackKind::ThreadNvtx) continue;
+        if (!hasPythonFunctions && hasPythonFunctionsOnly(trace, track)) continue;
+        tracksOf_[track.subject].push_back(&track);
+        for (const Lane& lane : track.lanes) count[track.subject] += lane.size();
+        const uint32_t process = trace.threads[track.subject].process;
+        if (count[track.subject] <= most[process]) continue;
+        most[process] = count[track.subject];
+        leaderOf_[process] = track.subject;
+    }
+}
+
+std::vector<uint32_t> OpenRanges::at(uint32_t thread, int64_t timeNs) const {
+    struct Open {
+        int64_t startNs, durationNs;
+        uint32_t row;
+    };
+    std::vector<Open> open;
+    for (const Track* track : tracksOf_[thread]) {
+        for (const Lane& lane : track->lanes) {
+            const uint32_t slice = lane.firstEndingAt(timeNs + 1);
+            if (slice >= lane.size() || lane.startNs[slice] > timeNs) continue;
+            const EventRef range = lane.event[slice];
+            if (range.kind() != EventKind::Nvtx) continue;
+            open.push_back({lane.startNs[slice], lane.durationNs[slice], range.row()});
+        }
+    }
+    std::stable_sort(open.begin(), open.end(), [](const Open& a, const Open& b) {
+        return a.startNs != b.startNs ? a.startNs < b.startNs : a.durationNs > b.durationNs;
+    });
+    std::vector<uint32_t> rows;
+    for (const Open& each : open) rows.push_back(each.row);
+    return rows;
+}
+
+namespace {
+
+/// Work of equal keys is called the same.
+uint64_t keyOf(const Trace& trace, kinds::Kernel, uint32_t row) {
+    return trace.kernels.config[row];
+}
+uint64_t keyOf(const Trace& trace, kinds::Memcpy, uint32_t row) {
+    return static_cast<uint64_t>(trace.memcpys.kind[row]);
+}
+template <class Kind>
+uint64_t keyOf([[maybe_unused]] const Trace& trace, Kind, [[maybe_unused]] uint32_t row) {
+    if constexpr (requires { Kind::nameKey(trace, row); })
+        return Kind::nameKey(trace, row);
+    else
+        return 0;  // one name for all of the kind
+}
+
+/// Copies are called what they are searched by.
+std::string textOf(const Trace& trace, kinds::Memcpy, uint32_t row) {
+    return std::string(searchName(trace.memcpys.kind[row]));
+}
+std::string textOf(const Trace&, kinds::Memset, uint32_t) {
+    return "memset";
+}
+template <class Kind>
+std::string textOf(const Trace& trace, Kind, uint32_t row) {
+    return Kind::nameOf(trace, row);
+}
+
+}  // namespace
+
+uint32_t WorkNames::numberOf(EventRef work) {
+    return visitKind(work.kind(), [&](auto each) {
+        const uint64_t key =
+            keyOf(trace_, each, work.row()) << 8 | static_cast<uint64_t>(work.kind());
+        const auto [known, isNew] = known_.try_emplace(key, 0);
+        if (isNew) known->second = tree_.nameNumber(textOf(trace_, each, work.row()));
+        return known->second;
+    });
+}
+
+FlameTree::Frame WorkNames::frameOf(EventRef work) const {
+    return visitKind(work.kind(), [&](auto each) {
+        return FlameTree::Frame{.kind = FrameKind::Work,
+                                .category = each.categoryOf(trace_, work.row())};
+    });
+}
 
 namespace {
 

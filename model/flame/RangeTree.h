@@ -8,9 +8,43 @@
 
 #include "model/flame/FlameTree.h"
 #include "model/format/TimeRange.h"
+#include "model/numbers/MixedMap.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
+
+/// The NVTX ranges that are open on each thread of a trace at some time. Any thread.
+class OpenRanges {
+  public:
+    /// `trace` outlives this. Without Python functions, which profilers of PyTorch write as ranges,
+    /// if they are not asked for. O(tracks).
+    OpenRanges(const Trace& trace, bool hasPythonFunctions);
+
+    /// Rows of `Trace::nvtx`, from outside inwards. O(lanes of the thread * log n).
+    std::vector<uint32_t> at(uint32_t thread, int64_t timeNs) const;
+    /// The thread with most ranges of the process; `noIndex` if none has any.
+    uint32_t leaderOf(uint32_t process) const { return leaderOf_[process]; }
+
+  private:
+    std::vector<std::vector<const Track*>> tracksOf_;
+    std::vector<uint32_t> leaderOf_;  ///< By process.
+};
+
+/// What ran on GPUs as names of a tree, each text made once. Copies are one by direction, whatever
+/// their bytes. Refers to both. One thread.
+class WorkNames {
+  public:
+    WorkNames(const Trace& trace, FlameTree& tree) : trace_(trace), tree_(tree) {}
+
+    /// Its number among the names of the tree.
+    uint32_t numberOf(EventRef work);
+    FlameTree::Frame frameOf(EventRef work) const;
+
+  private:
+    const Trace& trace_;
+    FlameTree& tree_;
+    MixedMap<uint64_t, uint32_t> known_;
+};
 
 /// Time on GPUs over steps, ranges, operators and what ran: one tree.
 ///

@@ -5,15 +5,17 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "model/flame/RangeTree.h"
-#include "model/flame/StackPlaces.h"
-#include "model/flame/WorkNames.h"
+#include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
+#include "model/trace/ThreadTimes.h"
+#include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/workStacks.h"
-#include "model/values/Statistics.h"
-#include "model/values/formatValue.h"
+#include "model/trace/stacks.h"
 
 namespace lanescope {
 
@@ -90,6 +92,97 @@ void writeFolded(const FlameTree& tree, uint32_t root, const TextSink& sink) {
     }
     for (const auto& [line, ns] : lines)
         if (!sink(fmt::format("{} {}\n", line, ns))) return;
+}
+
+namespace {
+
+constexpr std::string_view noStack = "(no Python stack)";
+
+}  // namespace
+
+uint32_t StackPlaces::of(uint32_t stack) {
+    if (stack >= trace_.stacks.size())
+        return tree_.child(root_, tree_.nameNumber(noStack), {.kind = FrameKind::Unknown});
+    std::vector<uint32_t> missing;
+    uint32_t at = stack;
+    while (at != noIndex && !places_.contains(at)) {
+        missing.push_back(at);
+        at = outerStack(trace_, at);
+    }
+    uint32_t place = at == noIndex ? root_ : places_[at];
+    for (auto frame = missing.rbegin(); frame != missing.rend(); ++frame)
+        place = places_[*frame] = within(place, *frame);
+    return place;
+}
+
+uint32_t StackPlaces::within(uint32_t outer, uint32_t frame) {
+    const std::string_view file = trace_.strings.at(trace_.stacks.file[frame]);
+    const bool isLibrary = trace_.stacks.file[frame] != 0 && isLibraryFile(file);
+    return tree_.child(
+        outer, tree_.nameNumber(nameOf(frame, file)),
+        {.kind = isLibrary ? FrameKind::LibraryFunction : FrameKind::Function, .stack = frame});
+}
+
+std::string StackPlaces::nameOf(uint32_t frame, std::string_view file) const {
+    const std::string_view function = trace_.strings.at(trace_.stacks.function[frame]);
+    if (trace_.stacks.file[frame] == 0) return std::string(function);
+    return base_ == FlameBase::Lines
+               ? fmt::format("{} ({})", function, placeText(trace_, frame))
+               : fmt::format("{} ({})", function, file.substr(file.rfind('/') + 1));
+}
+
+namespace {
+
+std::string processName(const Process& process) {
+    return process.rank
+               ? fmt::format("{} (rank {}, PID {})", process.name, *process.rank, process.pid)
+               : fmt::format("{} (PID {})", process.name, process.pid);
+}
+
+std::string threadName(const Thread& thread) {
+    return thread.name.empty() ? fmt::format("thread {}", thread.tid)
+                               : fmt::format("{} (TID {})", thread.name, thread.tid);
+}
+
+}  // namespace
+
+FlameTree makeThreadFlame(const Trace& trace, FlameBase base, std::optional<TimeRange> range) {
+    FlameTree tree;
+    const CpuStateTable& states = trace.cpuStates;
+    std::vector<bool> isSampled(trace.threads.size(), false);
+    for (uint32_t row = 0; row < states.size(); ++row)
+        if (states.source[row] == StateSource::Samples) isSampled[states.thread[row]] = true;
+    std::vector<std::unique_ptr<StackPlaces>> places(trace.threads.size());
+    for (uint32_t row = 0; row < states.size(); ++row) {
+        const StateSource source = states.source[row];
+        const uint32_t number = states.thread[row];
+        // Calls stand in what looks tell; where a thread ran samples tell better.
+        if (source == StateSource::Calls) continue;
+        if (isSampled[number] && source != StateSource::Samples && !isWaiting(states.state[row]))
+            continue;
+        TimeRange times{states.startNs[row], states.endNs[row]};
+        if (range) times = times.intersected(*range);
+        if (times.durationNs() <= 0) continue;
+        if (!places[number]) {
+            const Thread& thread = trace.threads[number];
+            const uint32_t process =
+                tree.child(0, tree.nameNumber(processName(trace.processes[thread.process])),
+                           {.kind = FrameKind::Thread});
+            places[number] = std::make_unique<StackPlaces>(
+                trace, base, tree,
+                tree.child(process, tree.nameNumber(threadName(thread)),
+                           {.kind = FrameKind::Thread}));
+        }
+        uint32_t place = places[number]->of(states.stack[row]);
+        const bool mixed = isMixed(trace, row);
+        if (states.state[row] != ThreadState::Running || mixed)
+            place = tree.child(
+                place, tree.nameNumber(fmt::format("[{}]", stateText(states.state[row], mixed))),
+                {.kind = FrameKind::Work, .category = kinds::CpuState::categoryOf(trace, row)});
+        tree.addTime(place, times.durationNs());
+    }
+    tree.arrange();
+    return tree;
 }
 
 }  // namespace lanescope

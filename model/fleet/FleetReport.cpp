@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+// Where the traces of a report's ranks lie.
 #include "model/fleet/FleetReport.h"
 
 #include <algorithm>
+#include <bit>
+#include <cctype>
+#include <charconv>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <numeric>
+#include <set>
+#include <string_view>
+#include <system_error>
 #include <tuple>
+#include <unordered_set>
 
-#include "model/values/formatValue.h"
+#include "model/analysis/storedSummary.h"
+#include "model/format/Result.h"
+#include "model/format/Sqlite.h"
+#include "model/format/TimeRange.h"
+#include "model/format/checkFile.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::fleet {
 
@@ -172,6 +186,438 @@ std::optional<TellingPart> tellingPart(const FleetReport& report) {
                         [&](int64_t rank) { return report.rowOf(rank).has_value(); }))
             return part;
     return std::nullopt;
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t mostRanks = 1 << 17, mostSteps = 1 << 20, mostLines = 1000, mostText = 4096;
+constexpr size_t mostNumbers = 1 << 22;  // of ranks in all findings
+constexpr int64_t rowsBetweenLooks = 1 << 16;
+
+/// Whether a shell would run `lanescope` with it and nothing else: people paste it into one.
+bool isPlainCommand(std::string_view command) {
+    constexpr std::string_view plain = " /._-+,=:@%";
+    bool isQuoted = false;
+    for (const char each : command) {
+        const auto byte = static_cast<unsigned char>(each);
+        if (each == '\'')
+            isQuoted = !isQuoted;
+        else if (byte < ' ' || (!isQuoted && std::isalnum(byte) == 0 && byte < 0x80 &&
+                                plain.find(each) == std::string_view::npos))
+            return false;
+    }
+    return !isQuoted && command.starts_with("lanescope ");
+}
+
+std::optional<int64_t> integerOf(const Statement& row, int column) {
+    const CellView cell = row.cell(column);
+    if (cell.type != CellType::Integer) return std::nullopt;
+    return cell.bits;
+}
+
+/// "16,17,3": those that are numbers, at most so many; takes from `text` what it read.
+std::vector<int64_t> numbersOf(std::string_view& text, size_t most) {
+    std::vector<int64_t> numbers;
+    while (!text.empty() && numbers.size() < most) {
+        const size_t comma = std::min(text.find(','), text.size());
+        int64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + comma, number);
+        if (error == std::errc() && end == text.data() + comma && number >= 0)
+            numbers.push_back(number);
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return numbers;
+}
+
+}  // namespace
+
+/// Reads the tables of one report.
+class ReportReader {
+  public:
+    ReportReader(Database database, const fs::path& path, const LoadProgress& progress)
+        : database_(std::move(database)), progress_(progress) {
+        report_->path = path;
+    }
+
+    Result<FleetReportPtr> read() {
+        for (const auto step :
+             {&ReportReader::check, &ReportReader::readRanks, &ReportReader::readNumbers,
+              &ReportReader::readCells, &ReportReader::readFindings, &ReportReader::readNotes})
+            if (Result<void> done = (this->*step)(); !done) return fail(done.error());
+        if (const auto trouble = database_.trouble()) return fail(*trouble);
+        sum();
+        if (shortened_ > 0)
+            report_->notes.push_back(fmt::format(
+                "{} lists or texts of {} are longer than is read, and their ends are left out.",
+                formatCount(static_cast<int64_t>(shortened_)), report_->path.filename().string()));
+        if (skipped_ > 0)
+            report_->notes.push_back(fmt::format("{} values of {} cannot be and are left out.",
+                                                 formatCount(static_cast<int64_t>(skipped_)),
+                                                 report_->path.filename().string()));
+        return FleetReportPtr(std::move(report_));
+    }
+
+  private:
+    std::string shown() const { return report_->path.string(); }
+
+    Result<void> check() {
+        if (database_.pragma("application_id") != int64_t{fleetReportId})
+            return fail("{} is no report of lanescope fleet.", shown());
+        if (database_.hasTable("roles") && !database_.hasTable("steps"))
+            return fail(
+                "{} lays two jobs side by side and has no steps of ranks to show: read its tables "
+                "with any program for SQLite.",
+                shown());
+        for (const char* table : {"ranks", "steps", "findings"})
+            if (!database_.hasTable(table))
+                return fail(
+                    "{} has no table {}, so it cannot be shown: make it again with "
+                    "lanescope fleet.",
+                    shown(), table);
+        if (!database_.hasColumn("ranks", "lost_ns"))
+            return fail(
+                "{} is of an earlier version and does not say what each rank lost: make it again "
+                "with lanescope fleet.",
+                shown());
+        // What is generated where it is read may be of any size.
+        for (const char* table : {"ranks", "steps", "findings", "notes", "broken", "job"})
+            for (const Database::Column& column : database_.columns(table))
+                if (!column.isStored)
+                    return fail(
+                        "The table {} of {} has columns that lanescope fleet does not write, so it "
+                        "cannot be shown: make it again with lanescope fleet.",
+                        table, shown());
+        return {};
+    }
+
+    std::string textOf(const Statement& row, int column) {
+        const CellView cell = row.cell(column);
+        if (cell.type != CellType::Text) return {};
+        shortened_ += cell.text.size() > mostText ? 1 : 0;
+        return printable(cell.text.substr(0, mostText));
+    }
+
+    /// Whether another row may be taken of a list that has so many by now; the rest is counted as
+    /// one that is shortened.
+    template <class List>
+    bool hasRoom(const List& list, size_t most) {
+        if (list.size() < most) return true;
+        ++shortened_;
+        return false;
+    }
+
+    /// Gives each row of a fixed query to `take`, until that says that it is enough.
+    template <class Take>
+    Result<void> forEachRow(std::string_view sql, std::string_view what, double from, double to,
+                            Take take) {
+        auto row = database_.prepare(sql);
+        if (!row) return fail(row.error());
+        for (int64_t number = 0;; ++number) {
+            const Result<bool> next = row->step();
+            if (!next) return fail(next.error());
+            if (!*next || !take(*row)) return {};
+            if (number % rowsBetweenLooks != 0 || !progress_) continue;
+            const double share =
+                std::min(1.0, static_cast<double>(number) / static_cast<double>(expected_ + 1));
+            if (!progress_(from + share * (to - from), what))
+                return fail("Reading {} was cancelled.", shown());
+        }
+    }
+
+    /// Of a table as reports of before have it.
+    const char* columnOrNone(const char* table, const char* column) const {
+        return database_.hasColumn(table, column) ? column : "NULL";
+    }
+
+    Result<void> readRanks() {
+        std::set<int64_t> seen;
+        return forEachRow(
+            fmt::format(
+                "SELECT rank, machine, role, gpu_name, trace, local_rank, gpu, ended_abnormally, "
+                "pid, lost_ns, {} FROM ranks",
+                columnOrNone("ranks", "trace_start_utc_ns")),
+            "ranks", 0, 0.02, [&](const Statement& row) {
+                if (!hasRoom(seen, mostRanks)) return false;
+                const auto number = integerOf(row, 0);
+                if (!number || *number < 0 || *number > std::numeric_limits<int>::max() ||
+                    !seen.insert(*number).second) {
+                    ++skipped_;
+                    return true;
+                }
+                ReportRank& rank = report_->ranks.emplace_back();
+                rank.rank = *number;
+                rank.machine = textOf(row, 1);
+                rank.role = textOf(row, 2);
+                rank.gpuName = textOf(row, 3);
+                rank.trace = textOf(row, 4);
+                rank.localRank = integerOf(row, 5);
+                rank.gpu = integerOf(row, 6);
+                rank.endedAbnormally = integerOf(row, 7).value_or(0) != 0;
+                rank.pid = integerOf(row, 8);
+                rank.lostNs = static_cast<double>(
+                    std::clamp(integerOf(row, 9).value_or(0), -greatestTimeNs, greatestTimeNs));
+                rank.traceStartUtcNs = integerOf(row, 10);
+                return true;
+            });
+    }
+
+    Result<void> readNumbers() {
+        std::sort(report_->ranks.begin(), report_->ranks.end(),
+                  [](const ReportRank& a, const ReportRank& b) { return a.rank < b.rank; });
+        std::unordered_set<int64_t> numbers;
+        auto read = forEachRow("SELECT step FROM steps", "numbers of steps", 0.02, 0.2,
+                               [&](const Statement& row) {
+                                   ++expected_;
+                                   if (const auto step = integerOf(row, 0)) numbers.insert(*step);
+                                   return numbers.size() <= mostSteps;
+                               });
+        if (!read) return read;
+        report_->steps.assign(numbers.begin(), numbers.end());
+        std::sort(report_->steps.begin(), report_->steps.end());
+        const size_t ranks = report_->ranks.size(), steps = report_->steps.size();
+        if (ranks == 0 || steps == 0)
+            return fail("{} tells of no steps of any rank, so there is nothing to show.", shown());
+        if (steps > mostSteps || ranks > mostCells / steps)
+            return fail(
+                "{} tells of {} ranks and {} steps or more, and a map has {} cells at most: make a "
+                "report of fewer ranks or steps.",
+                shown(), formatCount(static_cast<int64_t>(ranks)),
+                formatCount(static_cast<int64_t>(steps)),
+                formatCount(static_cast<int64_t>(mostCells)));
+        return {};
+    }
+
+    /// Nothing is known of a cell with a time that cannot be.
+    float timeOf(const Statement& row, int column) {
+        const auto ns = integerOf(row, column);
+        if (ns && *ns >= 0 && *ns <= greatestTimeNs) return static_cast<float>(*ns);
+        ++skipped_;
+        return unknown;
+    }
+
+    Result<void> readCells() {
+        const size_t columns = report_->steps.size(), cells = report_->ranks.size() * columns;
+        const std::vector<std::vector<float>*> times{&report_->wall_, &report_->communication_,
+                                                     &report_->compute_, &report_->copies_,
+                                                     &report_->loading_};
+        for (std::vector<float>* each : times) each->assign(cells, unknown);
+        report_->against_.assign(cells, unknown);
+        return forEachRow(
+            "SELECT rank, step, wall_ns, communication_ns, compute_ns, copies_ns, loading_ns, "
+            "against_role FROM steps",
+            "steps", 0.2, 0.98, [&](const Statement& row) {
+                const auto rank = integerOf(row, 0), step = integerOf(row, 1);
+                const auto place = rank ? report_->rowOf(*rank) : std::nullopt;
+                // An index that lies may have told of other steps than the table has.
+                const auto [column, end] = step ? report_->columnsOf(StepRange{*step, *step})
+                                                : std::pair<size_t, size_t>();
+                if (!place || column == end) {
+                    ++skipped_;
+                    return true;
+                }
+                const size_t cell = *place * columns + column;
+                for (size_t each = 0; each < times.size(); ++each)
+                    (*times[each])[cell] = timeOf(row, static_cast<int>(2 + each));
+                const CellView share = row.cell(7);
+                if (share.type == CellType::Real || share.type == CellType::Integer) {
+                    const double value = share.type == CellType::Real
+                                             ? std::bit_cast<double>(share.bits)
+                                             : static_cast<double>(share.bits);
+                    if (value > -1 && value < 1e6)
+                        report_->against_[cell] = static_cast<float>(value);
+                    else
+                        ++skipped_;
+                }
+                return true;
+            });
+    }
+
+    std::vector<int64_t> ranksOf(const Statement& row, int column) {
+        std::string_view text = row.text(column);
+        std::vector<int64_t> ranks = numbersOf(text, std::min(mostRanks, numbersLeft_));
+        shortened_ += text.empty() ? 0 : 1;
+        numbersLeft_ -= ranks.size();
+        return ranks;
+    }
+
+    Result<void> readFindings() {
+        return forEachRow(
+            fmt::format("SELECT kind, what, ranks, first_step, last_step, lost_ns, sentence, "
+                        "command, {} FROM findings ORDER BY place",
+                        columnOrNone("findings", "shown_ranks")),
+            "findings", 0.98, 0.99, [&](const Statement& row) {
+                if (!hasRoom(report_->findings, mostLines)) return false;
+                ReportFinding& made = report_->findings.emplace_back();
+                made.kind = textOf(row, 0);
+                made.what = textOf(row, 1);
+                made.ranks = ranksOf(row, 2);
+                const auto first = integerOf(row, 3), last = integerOf(row, 4);
+                if (first && last && *first >= 0 && *last >= *first)
+                    made.steps = StepRange{*first, *last};
+                made.lostNs = std::clamp<int64_t>(integerOf(row, 5).value_or(0), 0, greatestTimeNs);
+                made.sentence = textOf(row, 6);
+                if (std::string command = textOf(row, 7); isPlainCommand(command))
+                    made.command = std::move(command);
+                made.shownRanks = ranksOf(row, 8);
+                return true;
+            });
+    }
+
+    Result<void> readNotes() {
+        const auto take = [&](const Statement& row) {
+            if (!hasRoom(report_->notes, mostLines)) return false;
+            report_->notes.push_back(textOf(row, 0));
+            return true;
+        };
+        if (database_.hasTable("notes"))
+            if (auto done = forEachRow("SELECT sentence FROM notes", "notes", 0.99, 1, take); !done)
+                return done;
+        if (database_.hasTable("broken"))
+            if (auto done = forEachRow("SELECT sentence FROM broken", "notes", 0.99, 1, take);
+                !done)
+                return done;
+        if (!database_.hasTable("job")) return {};
+        return forEachRow("SELECT folder FROM job", "notes", 0.99, 1, [&](const Statement& row) {
+            report_->folder = textOf(row, 0);
+            return false;
+        });
+    }
+
+    void sum() {
+        std::vector<float> walls;
+        for (const float wall : report_->wall_)
+            if (!std::isnan(wall)) walls.push_back(wall);
+        if (walls.empty()) return;
+        const auto middle = walls.begin() + static_cast<std::ptrdiff_t>(walls.size() / 2);
+        std::nth_element(walls.begin(), middle, walls.end());
+        report_->usualStepNs_ = *middle;
+    }
+
+    Database database_;
+    const LoadProgress& progress_;
+    std::shared_ptr<FleetReport> report_ = std::make_shared<FleetReport>();
+    int64_t expected_ = 0;  ///< Rows of the table of steps.
+    uint64_t skipped_ = 0, shortened_ = 0;
+    size_t numbersLeft_ = mostNumbers;
+};
+
+bool isFleetReport(const fs::path& path) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return false;
+    std::array<unsigned char, sqliteHeaderBytes> header{};
+    std::ifstream file(path, std::ios::binary);
+    if (!file.read(reinterpret_cast<char*>(header.data()), header.size())) return false;
+    return applicationIdOf(header) == fleetReportId;
+}
+
+Result<FleetReportPtr> readFleetReport(const fs::path& path, const LoadProgress& progress) {
+    if (const Result<void> sound = checkSqliteHeader(path); !sound) return fail(sound.error());
+    return orNoMemory(path, [&]() -> Result<FleetReportPtr> {
+        Result<Database> database = Database::openReadOnly(path);
+        if (!database) return fail(database.error());
+        return readFleetReport(std::move(*database), path, progress);
+    });
+}
+
+Result<FleetReportPtr> readFleetReport(Database database, const fs::path& path,
+                                       const LoadProgress& progress) {
+    return ReportReader(std::move(database), path, progress).read();
+}
+
+namespace {
+
+/// Whether a name leads to a file of a folder or below it, and nowhere else.
+bool isBelow(const fs::path& name) {
+    if (name.empty() || name.is_absolute()) return false;
+    return std::none_of(name.begin(), name.end(),
+                        [](const fs::path& part) { return part == ".." || part.empty(); });
+}
+
+std::optional<fs::path> existing(const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) ? std::optional(path) : std::nullopt;
+}
+
+/// Also packed, and without the folders that were there where it was recorded.
+std::optional<fs::path> findTrace(const fs::path& folder, const fs::path& name) {
+    if (folder.empty()) return std::nullopt;
+    for (const fs::path& each : {folder / name, folder / name.filename()}) {
+        if (auto found = existing(each)) return found;
+        if (auto found = existing(each.string() + ".gz")) return found;
+    }
+    return std::nullopt;
+}
+
+/// Whether the file says to be of another run than the report is: the process of the rank, or the
+/// beginning, is another. Of a trace that tells neither nobody can say. One that has several
+/// attempts of a rank, as after an elastic restart, is the report's if one of them is.
+bool isOfAnotherRun(const fs::path& file, const ReportRank& rank) {
+    const auto summary = analysis::readRunSummary(file);
+    if (!summary) return false;
+    if (rank.traceStartUtcNs && summary->facts.startUtcNs > 0 &&
+        summary->facts.startUtcNs != *rank.traceStartUtcNs)
+        return true;
+    if (!rank.pid) return false;
+    const auto isOfRank = [&rank](const analysis::WorkerSummary& worker) {
+        return worker.rank && *worker.rank == rank.rank;
+    };
+    const auto isOfProcess = [&](const analysis::WorkerSummary& worker) {
+        return isOfRank(worker) && worker.pid == *rank.pid;
+    };
+    return std::ranges::any_of(summary->workers, isOfRank) &&
+           std::ranges::none_of(summary->workers, isOfProcess);
+}
+
+/// The folder that the report says, wherever the program runs.
+fs::path saidFolder(const FleetReport& report) {
+    return (fs::absolute(report.path).parent_path() / report.folder).lexically_normal();
+}
+
+}  // namespace
+
+std::optional<fs::path> folderElsewhere(const FleetReport& report) {
+    if (report.folder.empty()) return std::nullopt;
+    const fs::path own = fs::absolute(report.path).parent_path().lexically_normal();
+    const fs::path said = saidFolder(report);
+    const auto [end, rest] = std::mismatch(own.begin(), own.end(), said.begin(), said.end());
+    // A folder that ends with a separator has an empty part at its end.
+    return end == own.end() || (std::next(end) == own.end() && end->empty()) ? std::nullopt
+                                                                             : std::optional(said);
+}
+
+Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vector<size_t>& rows,
+                                       const fs::path& chosen) {
+    std::vector<fs::path> files;
+    for (const size_t row : rows) {
+        const ReportRank& rank = report.ranks[row];
+        const fs::path name = rank.trace;
+        if (!isBelow(name))
+            return fail("{} names no trace of rank {} that lies in its folder or below.",
+                        report.path.filename().string(), rank.rank);
+        std::vector<fs::path> folders{chosen};
+        if (chosen.empty()) {
+            folders = {fs::absolute(report.path).parent_path()};
+            if (!report.folder.empty() && !folderElsewhere(report))
+                folders.push_back(saidFolder(report));
+        }
+        std::optional<fs::path> found;
+        for (const fs::path& folder : folders)
+            if (!found) found = findTrace(folder, name);
+        if (!found)
+            return fail(
+                "{}, the trace of rank {}, is not in {}: choose the folder that the traces lie in, "
+                "or cut it out where they lie.",
+                rank.trace, rank.rank, folders.back().string());
+        if (isOfAnotherRun(*found, rank))
+            return fail(
+                "{} is of another run than {}: choose the folder that the traces of this run lie "
+                "in.",
+                found->string(), report.path.filename().string());
+        if (std::find(files.begin(), files.end(), *found) == files.end()) files.push_back(*found);
+    }
+    return files;
 }
 
 }  // namespace lanescope::fleet

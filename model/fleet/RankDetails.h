@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "model/compare/RunSummary.h"
+#include "model/analysis/RunSummary.h"
+#include "model/analysis/StepSelection.h"
 #include "model/format/Result.h"
 #include "model/format/TimeRange.h"
-#include "model/steps/StepSelection.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/Trace.h"
 
@@ -96,21 +96,21 @@ inline constexpr size_t mostKernelRows = 20'000;
 
 /// What the trace tells of each worker of `run`, which must be its own summary; without `clocks`.
 /// O(n log n) in NCCL's calls, O(n) in kernels. Fails as `findSteps` does. Any thread.
-Result<RankDetails> rankDetails(const Trace& trace, const compare::RunSummary& run);
+Result<RankDetails> rankDetails(const Trace& trace, const analysis::RunSummary& run);
 
 /// What `LANESCOPE_CLOCKS` says of each worker; nothing if there is no such table.
 std::vector<ClockPair> readClocks(const Database& database, const Trace& trace,
-                                  const compare::RunSummary& run);
+                                  const analysis::RunSummary& run);
 
 /// The number of the worker of `run` that this process is on that GPU; `noIndex` if it is none.
-uint32_t workerOf(const compare::RunSummary& run, const Trace& trace, uint32_t process,
+uint32_t workerOf(const analysis::RunSummary& run, const Trace& trace, uint32_t process,
                   uint32_t gpu);
 
 /// The kernels of a worker, by name and step. O(n) in all kernels of the trace.
 void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerSteps& steps,
                 uint32_t worker, std::vector<StepKernels>& out);
 
-/// Stores the details beside the summary that `compare::writeRunSummary` stored in the same file,
+/// Stores the details beside the summary that `analysis::writeRunSummary` stored in the same file,
 /// in one transaction, with what the kernel now says of the clock if `isHere`: the trace was
 /// recorded on this machine and this moment.
 Result<void> writeRankDetails(Database& database, const Trace& trace, const RankDetails& details,
@@ -125,7 +125,7 @@ std::filesystem::path summaryName(const std::filesystem::path& trace);
 /// the name. For its owner only, as traces are. One file, written once: a shared file system sees
 /// one create, some writes, a link, a rename, and a sync of the file and of the folder.
 Result<void> writeSummaryFile(const std::filesystem::path& path, const Trace& trace,
-                              const compare::RunSummary& run, const RankDetails& details,
+                              const analysis::RunSummary& run, const RankDetails& details,
                               bool isHere);
 
 }  // namespace lanescope::fleet

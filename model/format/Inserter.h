@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -9,6 +10,15 @@
 #include "model/format/Table.h"
 
 namespace lanescope {
+
+/// `CREATE TABLE ...;` over several lines.
+std::string createSql(const tables::Table& table);
+
+/// A SELECT of all columns in their order, row after row.
+std::string selectSql(const tables::Table& table);
+
+/// An INSERT with a parameter for each column, in their order from `?1` on.
+std::string insertSql(const tables::Table& table);
 
 /// The first thing that went wrong while a file was written. What shares one writes nothing after
 /// it.

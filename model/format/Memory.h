@@ -56,4 +56,13 @@ std::string_view enumName(MemoryKind kind);
 MemcpyKind memcpyKindFrom(int64_t number);
 MemoryKind memoryKindFrom(int64_t number);
 
+/// What migrations of managed memory are called wherever they are counted.
+inline constexpr const char* migrationsCounted = "managed migrations";
+
+/// Whether the copy is one, which no call asked for.
+constexpr bool isMigration(MemcpyKind kind) {
+    return kind == MemcpyKind::UvmHtoD || kind == MemcpyKind::UvmDtoH ||
+           kind == MemcpyKind::UvmDtoD;
+}
+
 }  // namespace lanescope

@@ -1,11 +1,253 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/OutputFile.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
 #include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "model/system/system.h"
 
 namespace lanescope {
+
+namespace {
+
+constexpr size_t bufferBytes = size_t{1} << 20;
+
+/// 0, or what went wrong.
+int writeAll(int descriptor, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        if (written == 0) return EIO;
+        bytes = bytes.subspan(static_cast<size_t>(written));
+    }
+    return 0;
+}
+
+/// 0, or what went wrong. A file system that cannot do it at all is no failure.
+int syncToDisk(int descriptor) {
+    const int problem = system::bringToDisk(descriptor);
+    return problem == EINVAL || problem == EROFS || problem == ENOSYS ? 0 : problem;
+}
+
+std::filesystem::path folderOf(const std::filesystem::path& path) {
+    return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+/// So that the name survives a power cut; no harm if it cannot.
+void syncFolder(const std::filesystem::path& path) {
+    const int folder = ::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    static_cast<void>(system::bringToDisk(folder));
+    ::close(folder);
+}
+
+/// 0, or why the file could not get its name. A link fails where a file exists, a rename does not.
+int giveName(const char* unfinished, const char* target, IfExists ifExists) {
+    if (ifExists == IfExists::Replace) return std::rename(unfinished, target) == 0 ? 0 : errno;
+    const int problem = system::renameIfFree(unfinished, target);
+    if (problem != EINVAL && problem != ENOSYS) return problem;
+    if (::link(unfinished, target) == 0) {
+        ::unlink(unfinished);
+        return 0;
+    }
+    // File systems that know neither: the gap between looking and renaming is all that is left.
+    if (errno == EEXIST || ::access(target, F_OK) == 0) return EEXIST;
+    return std::rename(unfinished, target) == 0 ? 0 : errno;
+}
+
+/// A name beside `path` for the time until it is whole. Where that is as long as a name can be, its
+/// own has no room in it.
+std::string nameBeside(const std::filesystem::path& path, const std::string& ending) {
+    const bool fits = path.filename().string().size() + ending.size() <= NAME_MAX;
+    return (fits ? path.string() : (folderOf(path) / "lanescope").string()) + ending;
+}
+
+}  // namespace
+
+Result<void> checkPlace(const std::filesystem::path& path) {
+    if (path.empty()) return fail("There is no name to write to: name a file with --output.");
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return fail("Cannot write {}: it is a folder.", path.string());
+    const size_t length = path.filename().string().size();
+    if (length > NAME_MAX)
+        return fail("Cannot write {}: its name is {} byte{} too long. Choose a shorter one.",
+                    path.string(), length - NAME_MAX, length - NAME_MAX == 1 ? "" : "s");
+    const std::filesystem::path folder = folderOf(path);
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(folder, error);
+    if (status.type() == std::filesystem::file_type::not_found)
+        return fail("Cannot write {}: there is no folder {}; create it.", path.string(),
+                    folder.string());
+    if (status.type() == std::filesystem::file_type::none)
+        return fail("Cannot write {}: {}.", path.string(), error.message());
+    if (!std::filesystem::is_directory(status))
+        return fail("Cannot write {}: {} is no folder.", path.string(), folder.string());
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+        return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    return {};
+}
+
+AtomicFile::AtomicFile(int descriptor, std::string partial, std::filesystem::path path)
+    : descriptor_(descriptor), partial_(std::move(partial)), path_(std::move(path)) {}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      partial_(std::exchange(other.partial_, {})),
+      path_(std::move(other.path_)),
+      buffer_(std::move(other.buffer_)),
+      offset_(other.offset_),
+      error_(other.error_) {}
+
+AtomicFile::~AtomicFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!partial_.empty()) ::unlink(partial_.c_str());
+}
+
+Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path, mode_t mode) {
+    if (const Result<void> place = checkPlace(path); !place) return fail(place.error());
+    // Without a name it is gone with the process, however that ends.
+    const int nameless = system::openNameless(folderOf(path).c_str(), mode);
+    if (nameless >= 0) return AtomicFile(nameless, "", path);
+    // Some file systems have no such files. The name is made here and the file must be new, so
+    // nobody's link is followed.
+    std::string partial = nameBeside(path, ".XXXXXX");
+    const int named = ::mkostemp(partial.data(), O_CLOEXEC);
+    if (named < 0) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
+    if (mode != ownersMode) {
+        const mode_t mask = ::umask(0);
+        ::umask(mask);
+        // Where that cannot be, it is for its owner only.
+        static_cast<void>(::fchmod(named, mode & ~mask));
+    }
+    return AtomicFile(named, std::move(partial), path);
+}
+
+void AtomicFile::shareLike(const std::filesystem::path& source) {
+    constexpr mode_t owners = 0600, groups = 0060, everybodys = 0666;
+    struct stat wanted {
+    }, own{};
+    if (source.empty() || ::stat(source.c_str(), &wanted) != 0 || ::fstat(descriptor_, &own) != 0)
+        return;
+    mode_t mode = (wanted.st_mode & everybodys) | owners;
+    // Members of another group may not be meant.
+    if (own.st_gid != wanted.st_gid &&
+        ::fchown(descriptor_, static_cast<uid_t>(-1), wanted.st_gid) != 0)
+        mode &= ~groups;
+    // Where that cannot be, it is for its owner only.
+    static_cast<void>(::fchmod(descriptor_, mode));
+}
+
+void AtomicFile::keepAccess() {
+    struct stat status {};
+    if (::lstat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) shareLike(path_);
+}
+
+/// Gives a nameless file a name of its own.
+int AtomicFile::nameIt() {
+    int problem = 0;
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        std::string name = nameBeside(
+            path_, fmt::format(".{}-{}", ::getpid(),
+                               std::chrono::steady_clock::now().time_since_epoch().count()));
+        problem = system::giveName(descriptor_, name.c_str());
+        if (problem == 0) {
+            partial_ = std::move(name);
+            return 0;
+        }
+        if (problem != EEXIST) break;
+    }
+    return problem;
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+    offset_ += bytes.size();
+    if (error_ != 0) return;
+    if (buffer_.size() + bytes.size() < bufferBytes) {
+        buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+        return;
+    }
+    flush();
+    if (error_ == 0) error_ = writeAll(descriptor_, bytes);
+}
+
+void AtomicFile::flush() {
+    if (error_ == 0) error_ = writeAll(descriptor_, buffer_);
+    buffer_.clear();
+}
+
+void AtomicFile::writeAtStart(std::span<const std::byte> bytes) {
+    flush();
+    off_t at = 0;
+    while (error_ == 0 && !bytes.empty()) {
+        const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), at);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) {
+            error_ = written < 0 ? errno : EIO;
+            return;
+        }
+        at += written;
+        bytes = bytes.subspan(static_cast<size_t>(written));
+    }
+}
+
+Result<void> AtomicFile::commit() {
+    flush();
+    if (error_ == 0) error_ = syncToDisk(descriptor_);
+    if (error_ == 0 && partial_.empty()) error_ = nameIt();
+    if (error_ == 0) error_ = giveName(partial_.c_str(), path_.c_str(), IfExists::Replace);
+    if (error_ != 0) return fail("Cannot write {}: {}.", path_.string(), std::strerror(error_));
+    partial_.clear();
+    ::close(std::exchange(descriptor_, -1));
+    syncFolder(path_);
+    return {};
+}
+
+Result<void> writeAtomically(const std::filesystem::path& path, std::string_view text,
+                             mode_t mode) {
+    Result<AtomicFile> file = AtomicFile::create(path, mode);
+    if (!file) return fail(file.error());
+    file->write(text);
+    return file->commit();
+}
+
+Result<void> bringToDisk(const std::filesystem::path& path) {
+    // A link would become the trace, and lead whoever opens it elsewhere.
+    const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const int problem = file < 0 ? errno : syncToDisk(file);
+    if (file >= 0) ::close(file);
+    if (problem != 0)
+        return fail("Cannot bring {} to disk: {}.", path.string(), std::strerror(problem));
+    return {};
+}
+
+Result<void> publishFile(const std::filesystem::path& unfinished,
+                         const std::filesystem::path& target, IfExists ifExists) {
+    if (const Result<void> whole = bringToDisk(unfinished); !whole) return whole;
+    const int problem = giveName(unfinished.c_str(), target.c_str(), ifExists);
+    if (problem == EEXIST && ifExists == IfExists::Fail)
+        return fail("The file {} has come up in the meantime; the trace is in {}: rename it.",
+                    target.string(), unfinished.string());
+    if (problem != 0)
+        return fail("Cannot give the trace {} its name {}: {}.", unfinished.string(),
+                    target.string(), std::strerror(problem));
+    syncFolder(target);
+    return {};
+}
 
 Result<OutputFile> OutputFile::open(const std::filesystem::path& path) {
     OutputFile output;
@@ -67,6 +309,69 @@ Result<void> checkIsNoInput(const std::filesystem::path& path,
             return fail("Will not write over {}, which is being read; choose another output file.",
                         path.string());
     return {};
+}
+
+namespace {
+
+/// An open file without a name in `folder`, or -1 with `errno`.
+int openNameless(const std::filesystem::path& folder) {
+    const int file = system::openNameless(folder.c_str(), 0600);
+    // Some file systems have no such files, some network ones among them.
+    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
+    std::string name = (folder / "lanescope-XXXXXX").string();
+    const int named = ::mkostemp(name.data(), O_CLOEXEC);
+    if (named >= 0) ::unlink(name.c_str());
+    return named;
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> temporaryFolders() {
+    std::vector<std::filesystem::path> folders;
+    if (const char* chosen = std::getenv("TMPDIR"); chosen != nullptr && *chosen != '\0')
+        folders.emplace_back(chosen);
+    // Before /tmp, which is often in memory and too small for a trace.
+    folders.emplace_back("/var/tmp");
+    folders.emplace_back("/tmp");
+    return folders;
+}
+
+Result<TemporaryFile> TemporaryFile::create(const std::filesystem::path& folder) {
+    const auto folders = folder.empty() ? temporaryFolders() : std::vector{folder};
+    int firstError = 0;
+    for (const auto& candidate : folders) {
+        const int file = openNameless(candidate);
+        if (file >= 0) return TemporaryFile(file, candidate);
+        if (firstError == 0) firstError = errno;
+    }
+    return fail("No temporary file can be made in {}: {}. Set TMPDIR to a folder where one can.",
+                folders.front().string(), std::strerror(firstError));
+}
+
+TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), folder_(std::move(other.folder_)) {}
+
+TemporaryFile::~TemporaryFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<void> TemporaryFile::write(std::span<const unsigned char> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0)
+            return fail("A temporary file in {} could not be written: {}.", folder_.string(),
+                        std::strerror(errno));
+        bytes = bytes.subspan(static_cast<size_t>(written));
+    }
+    return {};
+}
+
+uint64_t TemporaryFile::freeBytes() const {
+    struct statvfs status {};
+    // Where nobody knows, writing will tell.
+    if (::fstatvfs(descriptor_, &status) != 0) return std::numeric_limits<uint64_t>::max();
+    return uint64_t{status.f_bavail} * status.f_frsize;
 }
 
 }  // namespace lanescope

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -12,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "model/format/PageSeal.h"
 #include "model/format/Result.h"
+#include "model/format/checksums.h"
 #include "model/format/health.h"
 
 namespace lanescope {
@@ -78,5 +79,33 @@ class ReadWatch {
     std::optional<Error> trouble_;
     std::set<uint64_t> differing_;
 };
+
+/// The name of a way for SQLite to read a file that is already open, which need not have a name in
+/// any folder. Reading only; no locks, no journal, and the file is taken not to change. Null if
+/// SQLite does not take it. Any thread.
+const char* descriptorVfs();
+
+/// What to have SQLite open through `descriptorVfs`. SQLite duplicates the descriptor.
+std::string descriptorName(int descriptor);
+
+}  // namespace lanescope
+
+struct sqlite3;
+
+namespace lanescope {
+
+class ReadWatch;
+
+/// The name of a way for SQLite to read files as `vfs` does, null for its own way, that shows each
+/// page to a `ReadWatch`. A file that says it has a log beside it, but has none, is taken not to
+/// change, so that nothing is made beside it. Null if SQLite does not take it. Any thread.
+const char* watchedVfs(const char* vfs);
+
+/// Shows `watch` what a connection that was opened by `watchedVfs` reads from now on, and gives it
+/// the seal of the file if it `readsSeal`. False for any other connection.
+bool watchReads(sqlite3* database, std::shared_ptr<ReadWatch> watch, bool readsSeal);
+
+/// Reads all of the file, for whoever watches it. False if it cannot be read. O(bytes).
+bool readEveryPage(sqlite3* database);
 
 }  // namespace lanescope

@@ -3,6 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <new>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
@@ -32,5 +38,22 @@ template <class... Args>
 [[nodiscard]] inline tl::unexpected<Error> fail(Error error) {
     return tl::unexpected<Error>(std::move(error));
 }
+
+/// What `open` answers, a `Result`; that there was not enough memory for `path` where it ran out
+/// meanwhile. Other people's files may ask for any amount of it.
+template <class Open>
+auto orNoMemory(const std::filesystem::path& path, Open open) -> decltype(open()) {
+    try {
+        return open();
+    } catch (const std::bad_alloc&) {
+        // What was made so far is gone, so there is some for a sentence.
+    } catch (const std::length_error&) {
+    }
+    return fail("There is not enough memory to open {}.", path.string());
+}
+
+/// The bytes of a file from first to last: takes as many as fit, fewer at the end only, and then
+/// none. Once it fails nothing follows.
+using ByteSource = std::function<Result<size_t>(std::span<char>)>;
 
 }  // namespace lanescope

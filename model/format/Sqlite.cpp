@@ -14,9 +14,8 @@
 #include <span>
 #include <system_error>
 
-#include "model/format/checkSqliteHeader.h"
-#include "model/format/descriptorVfs.h"
-#include "model/format/watchedVfs.h"
+#include "model/format/ReadWatch.h"
+#include "model/format/checkFile.h"
 
 namespace lanescope {
 

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/format/checkFile.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace lanescope {
@@ -35,6 +44,73 @@ bool isThere(const std::filesystem::path& path) {
     return std::filesystem::symlink_status(path, error).type() !=
                std::filesystem::file_type::not_found &&
            error != std::errc::filename_too_long;
+}
+
+namespace {
+
+uint32_t bigEndian32(const unsigned char* bytes) {
+    return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
+}
+
+}  // namespace
+
+Result<void> checkSqliteHeader(const std::filesystem::path& path) {
+    const Result<uint64_t> size = checkFile(path);
+    if (!size) return fail(size.error());
+    // What was a file a moment ago may be a pipe by now.
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    std::array<unsigned char, sqliteHeaderBytes> header{};
+    const ssize_t got = ::pread(file, header.data(), header.size(), 0);
+    const int problem = errno;
+    ::close(file);
+    if (got < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(problem));
+    return checkSqliteHeader(std::span(header).first(static_cast<size_t>(got)), *size, path);
+}
+
+bool isSqliteHeader(std::span<const unsigned char> header) {
+    static constexpr std::string_view magic("SQLite format 3\0", 16);
+    return !header.empty() &&
+           std::memcmp(header.data(), magic.data(), std::min(header.size(), magic.size())) == 0;
+}
+
+uint32_t applicationIdOf(std::span<const unsigned char> header) {
+    if (header.size() < sqliteHeaderBytes || !isSqliteHeader(header.first(sqliteHeaderBytes)))
+        return 0;
+    return bigEndian32(&header[68]);
+}
+
+uint64_t sqliteFileBytes(std::span<const unsigned char> header) {
+    if (header.size() < sqliteHeaderBytes) return 0;
+    uint64_t pageBytes = uint64_t{header[16]} << 8 | header[17];
+    if (pageBytes == 1) pageBytes = 65536;
+    // The count is only kept by versions of SQLite that also keep these two equal.
+    const bool countIsValid = bigEndian32(&header[24]) == bigEndian32(&header[92]);
+    return countIsValid ? pageBytes * bigEndian32(&header[28]) : 0;
+}
+
+Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t fileBytes,
+                               const std::filesystem::path& path) {
+    const std::string shown = path.string();
+    if (!isSqliteHeader(header)) {
+        if (path.extension() == ".nsys-rep" || path.extension() == ".qdrep")
+            return fail(
+                "{} is a report of Nsight Systems: turn it into a file that can be opened with"
+                " \"nsys export --type sqlite {}\".",
+                shown, path.filename().string());
+        return fail("{} is not a trace: it is no SQLite file.", shown);
+    }
+    if (header.size() < sqliteHeaderBytes)
+        return fail("The file {} is cut short: it ends inside its header. Copy it again.", shown);
+    // SQLite has known four, and says of a file with more of them nothing of damage.
+    constexpr size_t schemaFormatAt = 44;
+    constexpr uint32_t lastSchemaFormat = 4;
+    if (bigEndian32(&header[schemaFormatAt]) > lastSchemaFormat)
+        return fail("The file {} is damaged: its header makes no sense. Copy it again.", shown);
+    if (const uint64_t expected = sqliteFileBytes(header); expected > fileBytes)
+        return fail("The file {} is cut short: {} of its {} bytes are there. Copy it again.", shown,
+                    fileBytes, expected);
+    return {};
 }
 
 }  // namespace lanescope

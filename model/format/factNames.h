@@ -88,4 +88,14 @@ std::optional<FactOf<std::string_view>> splitHostFact(std::string_view text);
 std::string numberedFactName(std::string_view name, int64_t number);
 std::optional<FactOf<int64_t>> splitNumberedFact(std::string_view text);
 
+/// Whether the driver calls a slice of a GPU so: "NVIDIA H200 MIG 1g.18gb".
+constexpr bool isMigName(std::string_view gpuName) {
+    return gpuName.find(" MIG ") != std::string_view::npos;
+}
+
+/// Bytes a second that so many lanes of a PCIe generation carry in one direction, after the line
+/// code and before the headers of packets; 0 for a generation that is not known, and for a number
+/// of lanes that no slot has.
+int64_t pcieBytesPerSecond(int generation, int lanes);
+
 }  // namespace lanescope

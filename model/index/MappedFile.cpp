@@ -2,16 +2,103 @@
 #include "model/index/MappedFile.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <utility>
 
-#include "model/system/files.h"
+#include "model/system/system.h"
 
 namespace lanescope {
+
+namespace {
+
+struct Slot {
+    std::atomic<bool> isTaken{false};
+    std::atomic<uintptr_t> begin{0};  ///< 0: guards nothing.
+    std::atomic<uintptr_t> end{0};
+    std::atomic<std::atomic<uint32_t>*> losses{nullptr};
+};
+
+// A signal handler reaches no object, so what it needs stands here.
+constinit std::array<Slot, 256> slots;
+constinit struct sigaction before {};
+constinit std::atomic<uintptr_t> pageBytes{0};
+static_assert(std::atomic<uintptr_t>::is_always_lock_free);
+
+/// Puts zeros there, if it is of a guarded mapping. Only calls that a handler may make.
+bool replace(uintptr_t address) {
+    for (Slot& slot : slots) {
+        const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
+        const uintptr_t end = slot.end.load(std::memory_order_relaxed);
+        if (begin == 0 || address < begin || address >= end) continue;
+        const uintptr_t page = address - address % pageBytes.load(std::memory_order_relaxed);
+        const int saved = errno;
+        void* const zeros = ::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        errno = saved;
+        if (zeros == MAP_FAILED) return false;
+        if (auto* const losses = slot.losses.load(std::memory_order_acquire))
+            losses->fetch_add(1, std::memory_order_relaxed);
+        return true;
+    }
+    return false;
+}
+
+void onBusError(int signal, siginfo_t* info, void*) {
+    // One that somebody sent has no address. Not everywhere its code is negative or zero.
+    const bool isOfMemory =
+        info->si_code > 0 && info->si_code != SI_USER && info->si_code != SI_QUEUE;
+    if (isOfMemory && replace(reinterpret_cast<uintptr_t>(info->si_addr))) return;
+    // Not ours: it is as if we had never been. What failed is tried again, and is then the matter
+    // of who handled it before, or ends the process.
+    ::sigaction(signal, &before, nullptr);
+    if (!isOfMemory) ::raise(signal);
+}
+
+bool install() {
+    struct sigaction action {};
+    action.sa_sigaction = &onBusError;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    pageBytes.store(static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)));
+    return ::sigaction(SIGBUS, nullptr, &before) == 0 && ::sigaction(SIGBUS, &action, nullptr) == 0;
+}
+
+}  // namespace
+
+std::optional<MappingGuard> MappingGuard::of(std::span<const std::byte> mapping) {
+    static const bool isInstalled = install();
+    if (!isInstalled || mapping.empty()) return std::nullopt;
+    for (size_t number = 0; number < slots.size(); ++number) {
+        Slot& slot = slots[number];
+        if (slot.isTaken.exchange(true)) continue;
+        const auto begin = reinterpret_cast<uintptr_t>(mapping.data());
+        slot.losses.store(nullptr);
+        slot.end.store(begin + mapping.size(), std::memory_order_relaxed);
+        slot.begin.store(begin, std::memory_order_release);
+        return MappingGuard(number);
+    }
+    return std::nullopt;
+}
+
+MappingGuard::MappingGuard(MappingGuard&& other) noexcept
+    : slot_(std::exchange(other.slot_, none)) {}
+
+MappingGuard::~MappingGuard() {
+    if (slot_ == none) return;
+    slots[slot_].begin.store(0, std::memory_order_release);
+    slots[slot_].losses.store(nullptr);
+    slots[slot_].isTaken.store(false);
+}
+
+void MappingGuard::countInto(std::atomic<uint32_t>& losses) const {
+    if (slot_ != none) slots[slot_].losses.store(&losses, std::memory_order_release);
+}
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/index/traceFields.h"
+#include "model/index/indexFields.h"
 
 namespace lanescope {
 

@@ -5,11 +5,11 @@
 #include <system_error>
 
 #include "model/format/tables/Schema.h"
-#include "model/index/indexPath.h"
-#include "model/index/readIndex.h"
-#include "model/index/traceFields.h"
-#include "model/load/loadTrace.h"
-#include "model/values/formatValue.h"
+#include "model/importers/loadTrace.h"
+#include "model/index/IndexFile.h"
+#include "model/index/indexFields.h"
+#include "model/index/openTrace.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/build/LoadProgress.h"
+#include "model/assemble/LoadProgress.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

@@ -2,6 +2,7 @@
 #include "model/live/LiveTrace.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <system_error>
 
 #include "model/format/checkFile.h"
+#include "model/live/TraceMirror.h"
 
 namespace lanescope {
 
@@ -44,6 +46,49 @@ LiveState stateOf(const LiveTrace& live) {
     if (file >= 0) ::close(file);
     if (isFile(live.finished) && !isFile(live.partial)) return LiveState::Finished;
     return isHeld ? LiveState::Recording : LiveState::Abandoned;
+}
+
+namespace {
+
+/// At once, so that a wish to stop is heard.
+constexpr int64_t rowsAtOnce = 500'000;
+
+}  // namespace
+
+Result<TracePtr> loadLiveTrace(const LiveTrace& live, const LoadProgress& progress) {
+    Result<TraceMirror> mirror = TraceMirror::create(live.partial);
+    if (!mirror) return fail(mirror.error());
+    for (int64_t rows = rowsAtOnce; rows >= rowsAtOnce;) {
+        const Result<int64_t> more = mirror->refresh(rowsAtOnce);
+        if (!more) return fail(more.error());
+        rows = *more;
+        if (progress && !progress(0, "reading along"))
+            return fail("Opening {} was cancelled.", live.partial.string());
+    }
+    return loadOpenTrace(mirror->descriptor(), live.partial, progress);
+}
+
+EventRef sameEvent(const Trace& before, EventRef event, const Trace& after) {
+    if (!event.isValid() || event.row() >= before.rowCount(event.kind())) return {};
+    const TimeRange range = before.rangeOf(event);
+    uint32_t low = 0, high = after.rowCount(event.kind());
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        const int64_t startNs = after.rangeOf(EventRef(event.kind(), middle)).startNs;
+        startNs < range.startNs ? low = middle + 1 : high = middle;
+    }
+    const std::string name = before.nameOf(event);
+    EventRef open;
+    for (; low < after.rowCount(event.kind()); ++low) {
+        const EventRef found(event.kind(), low);
+        const TimeRange there = after.rangeOf(found);
+        if (there.startNs != range.startNs) break;
+        if (after.nameOf(found) != name) continue;
+        if (there.endNs == range.endNs) return found;
+        // A range that was still open has an end by now.
+        if (there.endNs > range.endNs && !open.isValid()) open = found;
+    }
+    return open;
 }
 
 }  // namespace lanescope

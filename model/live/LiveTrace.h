@@ -4,6 +4,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "model/format/Result.h"
+#include "model/importers/loadTrace.h"
+#include "model/trace/Trace.h"
+
 namespace lanescope {
 
 /// A trace that is still being recorded: the file it is going to be, and what there is of it.
@@ -28,5 +32,15 @@ LiveState stateOf(const LiveTrace& live);
 
 /// The folder that holds the logs of a run, from which 'lanescope recover' makes a trace.
 std::filesystem::path logFolderOf(const LiveTrace& live);
+
+/// What there is of a trace that is still being recorded, by a copy of it, so that who records it
+/// waits for nobody and no index is left beside it. Its last moments may lack names that are
+/// written later. Errors and progress are those of `loadTrace`. Reads all that was written so far;
+/// one thread.
+Result<TracePtr> loadLiveTrace(const LiveTrace& live, const LoadProgress& progress = {});
+
+/// The event of `after` that `event` is of `before`, an earlier state of the same recording: of the
+/// same kind, time and name. Invalid if there is none. O(log n) but for events of one start.
+EventRef sameEvent(const Trace& before, EventRef event, const Trace& after);
 
 }  // namespace lanescope

@@ -13,10 +13,9 @@
 #include <system_error>
 #include <utility>
 
+#include "model/format/OutputFile.h"
 #include "model/format/Sqlite.h"
-#include "model/format/TemporaryFile.h"
 #include "model/format/tables/Schema.h"
-#include "model/format/tables/allTables.h"
 #include "model/query/harden.h"
 
 namespace lanescope {

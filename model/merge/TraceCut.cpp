@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "model/format/rankInName.h"
-#include "model/steps/StepSelection.h"
-#include "model/values/formatValue.h"
+#include "model/analysis/StepSelection.h"
+#include "model/format/sourceNames.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope {
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "model/build/PartPlacement.h"
-#include "model/build/TraceBuilder.h"
+#include "model/assemble/PartPlacement.h"
+#include "model/assemble/TraceBuilder.h"
 #include "model/format/Result.h"
-#include "model/format/parseStepRange.h"
+#include "model/format/optionValues.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

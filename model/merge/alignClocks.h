@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/build/PartPlacement.h"
+#include "model/assemble/PartPlacement.h"
 #include "model/format/Result.h"
 #include "model/merge/fitClocks.h"
 #include "model/merge/mergeTraces.h"

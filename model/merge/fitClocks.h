@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "model/build/PartPlacement.h"
-#include "model/merge/CommonMoment.h"
+#include "model/assemble/PartPlacement.h"
+#include "model/merge/commonMoments.h"
 
 namespace lanescope {
 

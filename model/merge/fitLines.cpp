@@ -3,21 +3,64 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
-
-#include "model/merge/NormalEquations.h"
+#include <vector>
 
 namespace lanescope {
+
+/// Equations of least squares: a matrix that is positive definite, and the right side.
+class NormalEquations {
+  public:
+    explicit NormalEquations(size_t unknowns)
+        : count_(unknowns), matrix_(unknowns * unknowns), right_(unknowns) {}
+
+    double& at(size_t row, size_t column) { return matrix_[row * count_ + column]; }
+    double& right(size_t row) { return right_[row]; }
+
+    /// Decomposes the matrix, which is positive definite, into a triangle and its mirror.
+    bool decompose() {
+        for (size_t row = 0; row < count_; ++row)
+            for (size_t column = 0; column <= row; ++column) {
+                double sum = at(row, column);
+                for (size_t k = 0; k < column; ++k) sum -= at(row, k) * at(column, k);
+                if (row == column) {
+                    if (!(sum > 0)) return false;
+                    at(row, row) = std::sqrt(sum);
+                } else {
+                    at(row, column) = sum / at(column, column);
+                }
+            }
+        return true;
+    }
+    /// What times the matrix is `values`; after `decompose`.
+    std::vector<double> solved(std::vector<double> values) {
+        for (size_t row = 0; row < count_; ++row) {
+            for (size_t k = 0; k < row; ++k) values[row] -= at(row, k) * values[k];
+            values[row] /= at(row, row);
+        }
+        for (size_t row = count_; row-- > 0;) {
+            for (size_t k = row + 1; k < count_; ++k) values[row] -= at(k, row) * values[k];
+            values[row] /= at(row, row);
+        }
+        return values;
+    }
+    const std::vector<double>& right() const { return right_; }
+
+  private:
+    size_t count_;
+    std::vector<double> matrix_, right_;
+};
 
 namespace {
 
 /// What oscillators of computers stay below, mostly.
 constexpr double usualDrift = 50e-6;
 /// Ends of one moment are never known better than this.
-constexpr double leastSpreadNs = 20;
+constexpr double minEndSpreadNs = 20;
 constexpr int rounds = 12;
 /// Of the time that a clock is looked at in, by how steady it is, and moments in each.
 constexpr size_t mostParts = 16, fewestOfPart = 8;
@@ -211,7 +254,7 @@ class LineFitter {
         }
         // Where moments say little of a drift, it is small; a lone moment says nothing of it.
         const double expected = usualDrift * 1e9;
-        const double noise = std::max(spreadNs_, leastSpreadNs);
+        const double noise = std::max(spreadNs_, minEndSpreadNs);
         for (size_t unknown = 0; unknown < unknowns_; unknown += 2) {
             equations.at(unknown, unknown) += 1e-12;
             equations.at(unknown + 1, unknown + 1) += noise * noise / (expected * expected);
@@ -272,7 +315,7 @@ class LineFitter {
             for (const double end : ends) distances.push_back(std::abs(end - middle));
         }
         constexpr double normal = 1.4826;  // of a median of distances to a standard deviation
-        spreadNs_ = std::max(leastSpreadNs, normal * medianOf(std::move(distances)));
+        spreadNs_ = std::max(minEndSpreadNs, normal * medianOf(std::move(distances)));
     }
 
     /// Three standard deviations where a clock is known worst, and twice the spread for what ranks

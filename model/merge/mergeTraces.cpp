@@ -10,13 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/build/noteWhatIsMissing.h"
+#include "model/assemble/TraceBuilder.h"
 #include "model/merge/alignClocks.h"
-#include "model/merge/fileNotes.h"
 #include "model/merge/joinInspector.h"
 #include "model/merge/placeParts.h"
-#include "model/trace/clockError.h"
-#include "model/values/formatValue.h"
+#include "model/text/formatValue.h"
+#include "model/trace/processes.h"
 
 namespace lanescope {
 

@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <string_view>
 
-#include "model/build/TraceBuilder.h"
+#include "model/assemble/TraceBuilder.h"
 #include "model/format/Result.h"
 #include "model/merge/TraceCut.h"
 #include "model/trace/Trace.h"

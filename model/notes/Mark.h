@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "model/format/TimeRange.h"
+#include "model/text/ReportTable.h"
+#include "model/trace/Trace.h"
 
 namespace lanescope {
 
@@ -36,5 +39,22 @@ Mark newMark(TimeRange range);
 int64_t utcNow();
 /// By start, then by id.
 void sortMarks(std::vector<Mark>& marks);
+
+/// Titles from the outermost track down to `track`, by which a mark finds it again in the same
+/// trace.
+std::vector<std::string> trackPath(const Trace& trace, uint32_t track);
+
+/// The track with these titles, or `noIndex`. Linear in the tracks.
+uint32_t trackOfPath(const Trace& trace, const std::vector<std::string>& path);
+
+/// Marks as a table: start, duration, track, text.
+ReportTable marksTable(std::span<const Mark> marks);
+
+/// Marks as a Markdown table under the title of their trace. What would break the table or is
+/// markup stands as text.
+std::string marksAsMarkdown(std::span<const Mark> marks, const std::string& title);
+
+/// The track of a mark in one line: "GPU 0 / Compute, stream 7".
+std::string trackText(const Mark& mark);
 
 }  // namespace lanescope

@@ -3,11 +3,34 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "model/format/Result.h"
 #include "model/notes/Mark.h"
 
 namespace lanescope {
+
+/// Why a text is not taken for notes.
+enum class NotesFault {
+    Damaged,  ///< No JSON, or not of this shape.
+    Newer,    ///< Of a version that this program does not know.
+};
+
+/// Longest text of a mark and most marks that are taken, against files that fill the memory.
+inline constexpr size_t longestMarkText = 20'000;
+inline constexpr size_t mostMarks = 100'000;
+
+/// Reads what `formatNotes` wrote. Marks without a place or an id of their own are damage.
+Result<Notes, NotesFault> parseNotes(std::string_view json);
+
+/// As JSON for a file, with what other programs put there.
+std::string formatNotes(const Notes& notes);
+
+/// Brings together what two viewers made of the same notes. `base` is what this one last read or
+/// wrote, `mine` what it has now, `theirs` what the file holds now. Marks are matched by id: what
+/// only one changed is taken from there, what both changed from whoever did so last, and a mark
+/// that one removed stays if the other changed it. Fields of other programs are `theirs`.
+Notes mergeNotes(const Notes& base, const Notes& mine, const Notes& theirs);
 
 /// Notes as they were found, and what there is to say about them.
 struct FoundNotes {

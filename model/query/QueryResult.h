@@ -3,13 +3,22 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "model/values/ReportTable.h"
+#include "model/text/ReportTable.h"
 
 namespace lanescope {
+
+/// How much one query may take before it is stopped or cut.
+struct QueryLimits {
+    std::chrono::milliseconds time{30'000};    ///< Then the query fails.
+    int64_t rows = 100'000;                    ///< What comes after is left out, which is said.
+    int64_t resultBytes = int64_t{256} << 20;  ///< The same for the size of what is kept.
+    int64_t workingBytes = int64_t{1} << 30;   ///< For sorting and grouping; then the query fails.
+};
 
 /// What a query answered.
 struct QueryResult {

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "model/query/harden.h"
-#include "model/trace/communicatorId.h"
-#include "model/values/formatValue.h"
+#include "model/text/formatValue.h"
+#include "model/trace/collectives.h"
 
 namespace lanescope {
 

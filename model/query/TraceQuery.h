@@ -4,13 +4,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/format/ReadWatch.h"
 #include "model/format/Result.h"
-#include "model/load/loadTrace.h"
-#include "model/query/QueryLimits.h"
+#include "model/importers/loadTrace.h"
 #include "model/query/QueryResult.h"
 
 struct sqlite3;
@@ -56,5 +57,23 @@ class TraceQuery {
     std::shared_ptr<ReadWatch> watch_;
     bool hasBytesBehind_ = false;
 };
+
+/// Where in the query it went wrong, counted from 1; the column in bytes.
+struct QueryPosition {
+    size_t line = 1;
+    size_t column = 1;
+};
+QueryPosition queryPosition(std::string_view sql, size_t offset);
+
+/// The error as one sentence, with line and column where they are known.
+std::string sentenceOf(const QueryError& error, std::string_view sql);
+
+/// A query that is worth running on most traces.
+struct SampleQuery {
+    const char* title;
+    const char* sql;
+};
+
+std::span<const SampleQuery> sampleQueries();
 
 }  // namespace lanescope

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "model/query/QueryLimits.h"
 #include "model/query/QueryResult.h"
 
 namespace lanescope {

@@ -4,8 +4,9 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <string>
 
-#include "model/values/lowerCase.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope {
 
@@ -39,6 +40,28 @@ bool NamePattern::matches(std::string_view name) const {
         return re2::RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *expression_);
     return std::search(name.begin(), name.end(), lowered_.begin(), lowered_.end(),
                        [](char a, char b) { return lowerCase(a) == b; }) != name.end();
+}
+
+NameTests::NameTests(const Trace& trace, const NamePattern& pattern)
+    : trace_(trace),
+      pattern_(pattern),
+      names_(trace.strings.size(), unknown),
+      configs_(trace.launchConfigs.size(), unknown) {
+    for (int number = 0; number < memcpyKindCount; ++number) {
+        const auto kind = static_cast<MemcpyKind>(number);
+        memcpys_[number] = pattern.matches(name(kind)) || pattern.matches(searchName(kind));
+    }
+    isMemsetHit_ = pattern.matches("memset");
+}
+
+bool NameTests::isConfigHit(uint32_t config) {
+    if (config >= configs_.size()) return false;
+    uint8_t& state = configs_[config];
+    if (state == unknown) {
+        const LaunchConfig& names = trace_.launchConfigs[config];
+        state = isHit(names.shortName) || isHit(names.demangledName) ? hit : miss;
+    }
+    return state == hit;
 }
 
 }  // namespace lanescope

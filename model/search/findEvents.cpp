@@ -7,7 +7,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "model/search/NameTests.h"
+#include "model/search/NamePattern.h"
 #include "model/trace/kinds/allKinds.h"
 
 namespace lanescope {

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -13,10 +16,56 @@
 #include <vector>
 
 #include "model/trace/EventRef.h"
-#include "model/trace/IndexIterator.h"
 #include "model/trace/PackedBlocks.h"
 
 namespace lanescope {
+
+/// Walks over whatever has an `operator[]` that returns by value.
+template <class Container>
+class IndexIterator {
+  public:
+    using value_type = typename Container::value_type;
+    using reference = value_type;
+    using pointer = void;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::random_access_iterator_tag;
+
+    IndexIterator() = default;
+    IndexIterator(const Container* container, size_t index)
+        : container_(container), index_(static_cast<difference_type>(index)) {}
+
+    value_type operator*() const { return (*container_)[static_cast<size_t>(index_)]; }
+    value_type operator[](difference_type n) const { return *(*this + n); }
+    IndexIterator& operator++() { return *this += 1; }
+    IndexIterator& operator--() { return *this -= 1; }
+    IndexIterator operator++(int) {
+        IndexIterator old = *this;
+        ++index_;
+        return old;
+    }
+    IndexIterator operator--(int) {
+        IndexIterator old = *this;
+        --index_;
+        return old;
+    }
+    IndexIterator& operator+=(difference_type n) {
+        index_ += n;
+        return *this;
+    }
+    IndexIterator& operator-=(difference_type n) { return *this += -n; }
+    friend IndexIterator operator+(IndexIterator it, difference_type n) { return it += n; }
+    friend IndexIterator operator+(difference_type n, IndexIterator it) { return it += n; }
+    friend IndexIterator operator-(IndexIterator it, difference_type n) { return it -= n; }
+    friend difference_type operator-(const IndexIterator& a, const IndexIterator& b) {
+        return a.index_ - b.index_;
+    }
+    bool operator==(const IndexIterator& other) const { return index_ == other.index_; }
+    auto operator<=>(const IndexIterator& other) const { return index_ <=> other.index_; }
+
+  private:
+    const Container* container_ = nullptr;
+    difference_type index_ = 0;
+};
 
 /// How many rows each table of a trace has, by `EventKind`.
 using RowCounts = std::array<uint32_t, EventRef::kindLimit>;
@@ -274,5 +323,52 @@ void Column<T>::copyTo(std::span<T> out, size_t first) const {
     }
     for (; done < out.size(); ++done) out[done] = (*this)[first + done];
 }
+
+/// A column of records, kept as one packed column for each of their fields. `Record` names its
+/// fields by a function `forEachField(record, visitor)` beside it.
+template <class Record>
+class RecordColumn {
+  public:
+    using value_type = Record;
+    using const_iterator = IndexIterator<RecordColumn>;
+
+    RecordColumn() : RecordColumn(nullptr) {}
+    /// Grows in `memory`, which must outlive it.
+    explicit RecordColumn(LargeMemory* memory) {
+        Record record;
+        forEachField(record, [&](auto&) { fields_.emplace_back(memory); });
+    }
+
+    size_t size() const { return fields_.front().size(); }
+    bool empty() const { return size() == 0; }
+    Record operator[](size_t index) const {
+        Record record;
+        auto field = fields_.begin();
+        forEachField(record, [&](auto& value) {
+            value = static_cast<std::remove_reference_t<decltype(value)>>((*field++)[index]);
+        });
+        return record;
+    }
+    Record back() const { return (*this)[size() - 1]; }
+    const_iterator begin() const { return {this, 0}; }
+    const_iterator end() const { return {this, size()}; }
+
+    void push_back(const Record& record) {
+        auto field = fields_.begin();
+        forEachField(record, [&](auto& value) { field++->push_back(static_cast<int64_t>(value)); });
+    }
+    void set(size_t index, const Record& record) {
+        auto field = fields_.begin();
+        forEachField(record,
+                     [&](auto& value) { field++->set(index, static_cast<int64_t>(value)); });
+    }
+
+    /// One for each field, in the order of `forEachField`; for storing.
+    std::vector<Column<int64_t>>& fields() { return fields_; }
+    const std::vector<Column<int64_t>>& fields() const { return fields_; }
+
+  private:
+    std::vector<Column<int64_t>> fields_;
+};
 
 }  // namespace lanescope

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "model/values/LargeMemory.h"
+#include "model/numbers/LargeMemory.h"
 
 namespace lanescope {
 

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "model/format/TimeRange.h"
 #include "model/format/factNames.h"
+#include "model/format/health.h"
 #include "model/trace/fields.h"
 
 namespace lanescope {
@@ -207,5 +209,30 @@ bool takeNamedFact(Facts& facts, std::string_view identifier, std::string_view t
     });
     return isTaken;
 }
+
+/// One thing that was lost or is doubtful: what, where and when for programs, and a sentence for
+/// the user. Nobody reads the sentence but the user.
+struct HealthNote {
+    Severity severity = Severity::Info;
+    HealthCode code = HealthCode::Unknown;
+    std::string sentence;
+    std::optional<int64_t> globalPid = {};  ///< Of the process; nothing for the whole run.
+    std::optional<int64_t> timeNs = {};     ///< When; nothing if it has no moment.
+    std::optional<int64_t> count = {};      ///< How many; nothing if not countable.
+    std::string unknownCode = {};           ///< What the file calls it, if `code` is `Unknown`.
+    bool operator==(const HealthNote&) const = default;
+};
+
+/// The identifier of the note's code, known or not.
+inline std::string codeOf(const HealthNote& note) {
+    return note.code == HealthCode::Unknown ? note.unknownCode : std::string(identifier(note.code));
+}
+
+/// A stretch in which something of a process was lost.
+struct Gap {
+    Loss what = Loss::Unknown;  ///< May be a number that this program has no name for.
+    TimeRange range;
+    int64_t count = 0;  ///< How many were lost; 0 if unknown.
+};
 
 }  // namespace lanescope

@@ -5,8 +5,7 @@
 #include <array>
 
 #include "model/trace/Trace.h"
-#include "model/trace/isStopped.h"
-#include "model/trace/runTasks.h"
+#include "model/trace/tasks.h"
 
 namespace lanescope {
 

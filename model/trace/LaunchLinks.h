@@ -6,8 +6,8 @@
 #include <stop_token>
 #include <vector>
 
+#include "model/numbers/LargeMemory.h"
 #include "model/trace/Column.h"
-#include "model/values/LargeMemory.h"
 
 namespace lanescope {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/format/checksum.h"
+#include "model/format/checksums.h"
 
 namespace lanescope {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "model/format/checksum.h"
-#include "model/values/MixedMap.h"
+#include "model/format/checksums.h"
+#include "model/numbers/MixedMap.h"
 
 namespace lanescope {
 

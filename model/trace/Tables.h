@@ -11,7 +11,6 @@
 #include "model/format/TimeRange.h"
 #include "model/format/threadStates.h"
 #include "model/trace/Column.h"
-#include "model/trace/RecordColumn.h"
 #include "model/trace/StringTable.h"
 #include "model/trace/fields.h"
 

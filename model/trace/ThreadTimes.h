@@ -4,12 +4,41 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "model/format/threadStates.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
+
+/// Of a thread on a core the kernel counts in ticks, of as much at most.
+inline constexpr int64_t countTickNs = 10'000'000;
+
+/// Whether looks saw one state of a thread where it was in several by turns: it waited at each
+/// look, but the kernel counts that it also had or wanted a core for more than a tenth of the time,
+/// or it ran at each look, but had and wanted none for as long. When in the run it did what is not
+/// known then, and a look says nothing of the time between. What the scheduler tells is never
+/// mixed. O(1).
+inline bool isMixed(const Trace& trace, uint32_t row) {
+    const CpuStateTable& states = trace.cpuStates;
+    if (states.source[row] != StateSource::Looks) return false;
+    const ThreadState state = states.state[row];
+    const int64_t wholeNs = states.endNs[row] - states.startNs[row];
+    const int64_t ranNs = states.cpuNs[row] + states.delayNs[row];
+    constexpr int64_t leastRunNs = 1'000'000;
+    if (state == ThreadState::Running)
+        return ranNs > 0 && wholeNs - ranNs > std::max(wholeNs / 10, countTickNs);
+    return isWaiting(state) && ranNs > std::max(wholeNs / 10, leastRunNs);
+}
+
+/// "Lock", or "Lock, running" of a mixed run.
+inline std::string stateText(ThreadState state, bool isMixed) {
+    const std::string seen(nameOf(state).name);
+    if (!isMixed) return seen;
+    return seen + (state == ThreadState::Running ? ", waiting" : ", running");
+}
 
 /// What a thread did within a stretch of time.
 struct ThreadTimes {
@@ -81,6 +110,47 @@ class StatesOfThreads {
     const Trace& trace_;
     std::vector<std::vector<uint32_t>> rows_;  ///< By thread, by start.
     std::vector<bool> isCounted_;              ///< By thread: whether the kernel counted its time.
+};
+
+/// For how long a thread can have run at most in the time of a row of `Trace::cpuStates`, as the
+/// kernel counted, and a tenth of that time more: where a run of looks begins and ends nobody knows
+/// to the nanosecond. O(1).
+int64_t mostRunNs(const Trace& trace, uint32_t row);
+
+/// How much of many short pieces of a thread's time it cannot have spent running. Between looks
+/// that saw it wait each time it may have run in any one piece, but in all pieces together no
+/// longer than the kernel counts. Refers to both. One thread.
+class ProvedWaits {
+  public:
+    ProvedWaits(const Trace& trace, const StatesOfThreads& states)
+        : trace_(trace), states_(states) {}
+
+    /// Pieces must not overlap. O(log n) and the rows in it.
+    void add(uint32_t thread, TimeRange piece);
+
+    /// Of the pieces within a row that saw the thread wait, how much it waited at least, in ns; 0
+    /// of any other row.
+    int64_t waitedNs(uint32_t row) const;
+    /// Of all pieces, in Poll and Lock: in a wait that may be for something from outside.
+    int64_t outsideNs() const;
+    /// Of all pieces, for how long the thread had or wanted a core, or waited for a disk, at most;
+    /// without the tenth of `mostRunNs`.
+    int64_t workedNs() const;
+
+    /// `visit(row, waitedNs)` for each row that pieces lie in.
+    template <class Visitor>
+    void forEachRow(Visitor visit) const {
+        for (const auto& each : spentNs_) visit(each.first, waitedNs(each.first));
+    }
+
+  private:
+    static bool isOutside(ThreadState state) {
+        return state == ThreadState::Poll || state == ThreadState::Lock;
+    }
+
+    const Trace& trace_;
+    const StatesOfThreads& states_;
+    std::map<uint32_t, int64_t> spentNs_;  ///< By row.
 };
 
 }  // namespace lanescope

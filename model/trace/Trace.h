@@ -12,18 +12,17 @@
 #include <vector>
 
 #include "model/format/TimeRange.h"
+#include "model/numbers/MixedMap.h"
 #include "model/trace/CounterSeries.h"
 #include "model/trace/EventRef.h"
 #include "model/trace/Facts.h"
-#include "model/trace/Health.h"
 #include "model/trace/Interconnect.h"
+#include "model/trace/LaneSums.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/StringTable.h"
 #include "model/trace/Tables.h"
-#include "model/trace/TraceSums.h"
 #include "model/trace/Track.h"
 #include "model/trace/fields.h"
-#include "model/values/Rare.h"
 
 namespace lanescope {
 
@@ -192,5 +191,29 @@ void forEachTable(S& trace, V&& visit) {
 }
 
 using TracePtr = std::shared_ptr<const Trace>;
+
+/// What a process is called, without the folders that its program lies in: some files keep a path,
+/// others a name or what the program called itself, which may have a slash elsewhere. O(length).
+inline std::string_view programName(const Process& process) {
+    const std::string_view name = process.name;
+    return name.starts_with('/') ? name.substr(name.find_last_of('/') + 1) : name;
+}
+
+/// Whether a GPU did anything: kernels, copies or memsets. O(1).
+inline bool hasWorkOfGpu(const Trace& trace) {
+    return trace.kernels.size() > 0 || trace.memcpys.size() > 0 || trace.memsets.size() > 0;
+}
+
+/// The counter that a `CounterGroup` shows while it is folded, the first in it; `noIndex` if that
+/// is none that can be drawn as a graph, and for other tracks. O(1).
+inline uint32_t leadingCounter(const Trace& trace, uint32_t group) {
+    const size_t first = size_t{group} + 1;
+    if (first >= trace.tracks.size()) return noIndex;
+    const Track& track = trace.tracks[first];
+    const bool leads = trace.tracks[group].kind == TrackKind::CounterGroup &&
+                       track.parent == static_cast<int64_t>(group) &&
+                       track.kind == TrackKind::Counter;
+    return leads ? track.subject : noIndex;
+}
 
 }  // namespace lanescope

@@ -9,14 +9,14 @@
 #include <optional>
 #include <unordered_map>
 
-#include "model/trace/NcclBandwidth.h"
-#include "model/trace/isStopped.h"
+#include "model/trace/collectives.h"
+#include "model/trace/tasks.h"
 
 namespace lanescope {
 
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double unknownRate = std::numeric_limits<double>::quiet_NaN();
 
 /// Adds up rates that hold for some time each.
 class RateSum {
@@ -47,7 +47,7 @@ class RateSum {
             const int64_t timeNs = changes_[next].timeNs;
             for (; next < changes_.size() && changes_[next].timeNs == timeNs; ++next)
                 take(changes_[next]);
-            const double value = unknowns_ > 0 ? unknown : std::max(0.0, sum_);
+            const double value = unknowns_ > 0 ? unknownRate : std::max(0.0, sum_);
             const bool isSame = !values.empty() && (values.back() == value ||
                                                     (std::isnan(values.back()) && unknowns_ > 0));
             if (isSame && !areReadings) continue;
@@ -161,10 +161,10 @@ void addComputed(Trace& trace, uint32_t gpu, const GpuUser& user, RateSum& sum,
         int64_t fromNs = whole.startNs;
         if (process.hasWindows) {
             for (const TimeRange& window : process.windows) {
-                sum.add({fromNs, std::min(window.startNs, whole.endNs)}, unknown);
+                sum.add({fromNs, std::min(window.startNs, whole.endNs)}, unknownRate);
                 fromNs = std::max(fromNs, window.endNs);
             }
-            sum.add({fromNs, whole.endNs}, unknown);
+            sum.add({fromNs, whole.endNs}, unknownRate);
         }
     }
     sum.fill(series, whole, false);
@@ -223,7 +223,7 @@ void addCollectives(Trace& trace, const std::stop_token& stop) {
         if (!traffic && facts.sharedBy > 1) continue;
         const double rate =
             traffic ? traffic->busBytes * 1e9 / static_cast<double>(facts.moving().durationNs())
-                    : unknown;
+                    : unknownRate;
         Collectives& of = byGpu.try_emplace(gpu, trace.memory.get()).first->second;
         of.sum.add(facts.moving(), rate);
         of.user.take(process);

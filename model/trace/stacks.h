@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/format/sourcePath.h"
+#include "model/format/sourceNames.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

@@ -4,14 +4,11 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Inserter.h"
 #include "model/format/Memory.h"
-#include "model/format/tables/ApiCalls.h"
-#include "model/format/tables/Copies.h"
-#include "model/format/tables/Gpus.h"
-#include "model/format/tables/Kernels.h"
-#include "model/format/tables/Names.h"
-#include "model/format/tables/Nvtx.h"
-#include "model/format/tables/Recording.h"
+#include "model/format/tables/Cuda.h"
+#include "model/format/tables/Hardware.h"
+#include "model/format/tables/Ranges.h"
 #include "model/format/tables/Schema.h"
+#include "model/format/tables/Session.h"
 
 namespace lanescope {
 

@@ -9,9 +9,9 @@
 #include <QtTest>
 
 #include "model/format/version.h"
-#include "model/load/loadTrace.h"
-#include "model/summary/describeTrace.h"
-#include "model/trace/notesOf.h"
+#include "model/importers/loadTrace.h"
+#include "model/reports/describeTrace.h"
+#include "model/trace/healthNotes.h"
 #include "tests/app/sampleTrace.h"
 #include "tests/support/runTest.h"
 

@@ -8,10 +8,10 @@
 #include <QtTest>
 #include <cmath>
 
-#include "model/compare/storedSummary.h"
+#include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "tests/app/compareFiles.h"
 #include "tests/app/sampleTrace.h"
@@ -21,7 +21,8 @@
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 
 namespace {
 

@@ -5,16 +5,17 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "model/compare/storedSummary.h"
-#include "model/format/PageSeal.h"
+#include "model/analysis/storedSummary.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "tests/app/compareFiles.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 
 /// A run among earlier ones of its folder: `--history`, and `--spread` of a folder. Simulated.
 class TestCompareHistory : public QObject {

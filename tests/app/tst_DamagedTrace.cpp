@@ -12,15 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "model/compare/storedSummary.h"
+#include "model/analysis/storedSummary.h"
 #include "model/explain/Explanation.h"
 #include "model/export/perfettoTrace.h"
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "model/index/openTrace.h"
-#include "model/trace/notesOf.h"
+#include "model/trace/healthNotes.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
@@ -63,7 +63,7 @@ class tst_DamagedTrace : public QObject {
                 trace && std::ranges::any_of((*trace)->health, [](const HealthNote& note) {
                     return note.code == HealthCode::PagesDamaged;
                 });
-            if (isSaid && compare::readRunSummary(which)) return;
+            if (isSaid && analysis::readRunSummary(which)) return;
             put(whole[at]);
         }
         QFAIL("no page of events was found");
@@ -149,7 +149,7 @@ class tst_DamagedTrace : public QObject {
             QJsonValue(sentence)));
         QVERIFY(!said({"explain", path("whole.sqlite")}).contains("damaged"));
         // Nor are its numbers those of the damaged events.
-        const auto stored = compare::readRunSummary(file("broken.sqlite"));
+        const auto stored = analysis::readRunSummary(file("broken.sqlite"));
         const QJsonObject worker =
             document({"explain", path("broken.sqlite")})["workers"][0].toObject();
         QCOMPARE(worker["steps"].toInteger(), qint64(stored->workers[0].steps.size()));
@@ -376,7 +376,7 @@ class tst_DamagedTrace : public QObject {
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.processes()[0].endedAbnormally = true;
         const TracePtr trace = builder.finish();
-        const auto summary = compare::summarizeRun(*trace);
+        const auto summary = analysis::summarizeRun(*trace);
         QVERIFY(summary && summary->facts.isTruncated && summary->facts.saysWhoEnded());
         const std::vector<std::string> doubts = explain::explain(*summary).doubts;
         for (const HealthNote& note : notesOf(*trace))

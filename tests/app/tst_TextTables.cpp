@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "model/values/displayWidth.h"
+#include "model/text/formatValue.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/Terminal.h"
 #include "tests/support/runTest.h"

@@ -7,15 +7,14 @@
 #include <fstream>
 #include <optional>
 
-#include "model/build/TraceBuilder.h"
-#include "model/compare/storedSummary.h"
+#include "model/analysis/storedSummary.h"
+#include "model/assemble/TraceBuilder.h"
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
-#include "model/format/tables/allTables.h"
-#include "model/index/indexPath.h"
+#include "model/format/checksums.h"
+#include "model/format/tables/Schema.h"
+#include "model/importers/importedFormats.h"
 #include "model/index/openTrace.h"
-#include "model/load/sqliteFormats.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
@@ -23,7 +22,8 @@
 
 using namespace lanescope;
 using namespace lanescope::cli;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 
 /// One load of a trace that was just recorded gives its summary and its index, or leaves the trace
 /// as it is.

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "model/format/utf8.h"
+#include "model/format/text.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/Terminal.h"
 #include "tests/support/runTest.h"

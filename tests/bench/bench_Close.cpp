@@ -14,10 +14,10 @@
 
 #include "app/cli/TraceClosing.h"
 #include "capture/collector/liveJournal.h"
-#include "model/compare/storedSummary.h"
-#include "model/format/AtomicFile.h"
-#include "model/format/PageSeal.h"
+#include "model/analysis/storedSummary.h"
+#include "model/format/OutputFile.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "model/index/openTrace.h"
 #include "tests/bench/viewer_scale/TraceFileWriter.h"
@@ -27,7 +27,8 @@
 
 using namespace lanescope;
 using namespace lanescope::cli;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 using namespace lanescope::bench;
 
 namespace {

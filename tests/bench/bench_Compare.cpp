@@ -4,17 +4,18 @@
 #include <algorithm>
 #include <array>
 
+#include "model/analysis/storedSummary.h"
 #include "model/compare/RunComparison.h"
-#include "model/compare/storedSummary.h"
-#include "model/export/comparison/ComparisonReport.h"
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checksums.h"
+#include "model/pages/ComparisonReport.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::report;
 

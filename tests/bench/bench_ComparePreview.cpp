@@ -9,18 +9,19 @@
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/icons.h"
-#include "model/compare/storedSummary.h"
+#include "app/viewer/windowStyle.h"
+#include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checksums.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/simulatedTraining.h"
-#include "views/compare/AnswerPreview.h"
 #include "views/compare/CompareView.h"
+#include "views/compare/HeadlineCard.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::viewer;
 

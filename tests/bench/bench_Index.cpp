@@ -9,10 +9,9 @@
 
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
-#include "model/index/indexPath.h"
+#include "model/index/indexFields.h"
 #include "model/index/openTrace.h"
-#include "model/index/traceFields.h"
-#include "model/reduce/reduceToPixels.h"
+#include "model/lod/reduceToPixels.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/simulatedTraining.h"
 

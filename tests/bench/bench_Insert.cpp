@@ -3,7 +3,7 @@
 #include <ctime>
 
 #include "model/format/Inserter.h"
-#include "model/format/tables/Kernels.h"
+#include "model/format/tables/Cuda.h"
 #include "model/format/tables/Schema.h"
 #include "tests/support/TemporaryFolder.h"
 

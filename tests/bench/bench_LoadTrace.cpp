@@ -3,9 +3,9 @@
 #include <QTest>
 
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
-#include "model/load/loadTrace.h"
+#include "model/format/checksums.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/simulatedTraining.h"
 

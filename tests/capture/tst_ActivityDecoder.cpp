@@ -7,10 +7,9 @@
 #include <type_traits>
 
 #include "capture/cupti/ActivityDecoder.h"
-#include "capture/cupti/recordLayouts.h"
+#include "capture/cupti/activityRecords.h"
 #include "capture/log/LogFile.h"
 #include "capture/log/LogReader.h"
-#include "capture/log/RecordWriter.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/support/runTest.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
 #include "tests/capture/CollectorFixture.h"

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "model/format/factNames.h"
+#include "model/importers/loadTrace.h"
 #include "model/live/TraceMirror.h"
-#include "model/load/loadTrace.h"
 #include "tests/capture/CollectorFixture.h"
 #include "tests/support/runTest.h"
 

@@ -8,7 +8,6 @@
 
 #include "capture/python/codeFacts.h"
 #include "capture/python/frameWalk.h"
-#include "capture/python/lineTable.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope::agent::python;

@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "capture/sample/SampleLog.h"
-#include "model/load/loadTrace.h"
-#include "model/summary/describeTrace.h"
-#include "model/trace/healthPlaces.h"
-#include "model/trace/notesOf.h"
+#include "model/importers/loadTrace.h"
+#include "model/reports/describeTrace.h"
+#include "model/trace/healthNotes.h"
 #include "tests/capture/CollectorFixture.h"
 #include "tests/support/runTest.h"
 

@@ -8,12 +8,11 @@
 
 #include "capture/collector/TraceWriter.h"
 #include "capture/collector/liveJournal.h"
-#include "model/format/AtomicFile.h"
-#include "model/format/tables/Nvtx.h"
+#include "model/format/OutputFile.h"
+#include "model/format/tables/Ranges.h"
+#include "model/importers/loadTrace.h"
 #include "model/live/LiveTrace.h"
 #include "model/live/TraceMirror.h"
-#include "model/live/sameEvent.h"
-#include "model/load/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 

@@ -11,7 +11,6 @@
 
 #include "capture/log/LogFile.h"
 #include "capture/log/LogReader.h"
-#include "capture/log/RecordWriter.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

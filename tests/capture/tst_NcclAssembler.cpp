@@ -2,7 +2,7 @@
 #include <QtTest>
 #include <random>
 
-#include "capture/collector/NcclAssembler.h"
+#include "capture/collector/NcclPluginImporter.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

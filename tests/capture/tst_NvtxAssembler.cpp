@@ -4,7 +4,7 @@
 #include <random>
 #include <tuple>
 
-#include "capture/collector/NvtxAssembler.h"
+#include "capture/collector/NvtxImporter.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "capture/collector/NcclDecoder.h"
 #include "capture/collector/PayloadDecoder.h"
 #include "tests/support/runTest.h"
 

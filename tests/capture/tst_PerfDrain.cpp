@@ -9,7 +9,7 @@
 #include <array>
 #include <chrono>
 
-#include "capture/perf/PerfDrain.h"
+#include "capture/perf/PerfEvents.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope::capture;

@@ -14,12 +14,10 @@
 
 #include "capture/perf/AddressSpaces.h"
 #include "capture/perf/ElfFile.h"
-#include "capture/perf/FrameWalk.h"
+#include "capture/perf/LibDw.h"
 #include "capture/perf/PerfEvents.h"
 #include "capture/perf/PerfLog.h"
-#include "capture/perf/PerfRing.h"
 #include "capture/perf/PerfStacks.h"
-#include "capture/perf/readPerfLog.h"
 #include "tests/capture/PerfBytes.h"
 #include "tests/support/runTest.h"
 

@@ -5,7 +5,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "capture/sample/pythonCuptiFolders.h"
+#include "capture/sample/runSampler.h"
 #include "model/format/Sqlite.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

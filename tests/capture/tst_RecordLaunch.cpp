@@ -9,7 +9,7 @@
 #include <QtTest>
 #include <algorithm>
 
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

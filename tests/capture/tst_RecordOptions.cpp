@@ -4,7 +4,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "capture/collector/missingRanks.h"
+#include "capture/collector/LogImporter.h"
 #include "capture/log/launcherRank.h"
 #include "capture/record/OutputName.h"
 #include "tests/capture/TestLog.h"

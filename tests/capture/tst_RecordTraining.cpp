@@ -11,16 +11,17 @@
 
 #include <fmt/format.h>
 
-#include "model/compare/storedSummary.h"
+#include "model/analysis/storedSummary.h"
 #include "model/format/Sqlite.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/capture/AgentRun.h"
 #include "tests/capture/standin/TrainingPlan.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 using lanescope::standin::TrainingPlan;
 
 /// The whole way, with a simulated GPU: `lanescope record` a training program, then load the trace.

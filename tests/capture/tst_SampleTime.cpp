@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "capture/collector/Collector.h"
-#include "capture/log/MomentMessage.h"
-#include "capture/sample/MomentPipe.h"
+#include "capture/log/LogFormat.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/SamplerThread.h"
 #include "capture/sample/sampleTime.h"

@@ -15,17 +15,16 @@
 #include <thread>
 
 #include "capture/collector/Collector.h"
-#include "capture/collector/writeLinkPeaks.h"
-#include "capture/sample/MomentReading.h"
+#include "capture/collector/GpuInventory.h"
 #include "capture/sample/Pace.h"
 #include "capture/sample/ProcFile.h"
 #include "capture/sample/ProcessCounters.h"
 #include "capture/sample/SampleLog.h"
-#include "capture/sample/SamplerOptions.h"
+#include "capture/sample/SamplerThread.h"
+#include "capture/sample/runSampler.h"
 #include "capture/sample/sampleTime.h"
-#include "capture/sample/threadCpuTime.h"
 #include "model/format/Sqlite.h"
-#include "model/format/pcieRate.h"
+#include "model/format/factNames.h"
 
 using namespace lanescope;
 using namespace lanescope::capture;

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "capture/record/SamplerProcess.h"
+#include "capture/record/RunSamplers.h"
 
 using namespace lanescope;
 using namespace lanescope::capture;

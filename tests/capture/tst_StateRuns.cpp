@@ -9,7 +9,6 @@
 
 #include "capture/log/LogReader.h"
 #include "capture/threads/StateRuns.h"
-#include "capture/threads/sleepReason.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -19,13 +19,11 @@
 #include <vector>
 
 #include "capture/log/LogReader.h"
-#include "capture/threads/LoadedImage.h"
 #include "capture/threads/PythonProcess.h"
 #include "capture/threads/StateRuns.h"
-#include "capture/threads/sleepReason.h"
-#include "capture/threads/usableGpus.h"
-#include "model/format/madeFrames.h"
-#include "model/load/loadTrace.h"
+#include "capture/threads/ThreadSampler.h"
+#include "model/format/threadStates.h"
+#include "model/importers/loadTrace.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/stacks.h"
 #include "tests/support/runTest.h"

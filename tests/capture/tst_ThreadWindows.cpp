@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "capture/collector/TraceWriter.h"
-#include "capture/collector/trimThreadsToWindows.h"
+#include "capture/collector/trimToWindows.h"
 #include "model/format/GlobalId.h"
-#include "model/format/tables/ThreadStates.h"
-#include "model/load/loadTrace.h"
+#include "model/format/tables/Threads.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

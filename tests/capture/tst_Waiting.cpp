@@ -2,7 +2,7 @@
 #include <QtTest>
 #include <thread>
 
-#include "capture/agent/WakeUp.h"
+#include "capture/agent/ownThreads.h"
 #include "capture/log/MonotonicCondition.h"
 #include "tests/support/runTest.h"
 

@@ -9,7 +9,6 @@
 
 #include "capture/collector/RunInfo.h"
 #include "capture/doctor/diagnose.h"
-#include "capture/doctor/probe.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/FullDisk.h"
 #include "tests/support/runTest.h"

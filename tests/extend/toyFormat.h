@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/load/TraceFormat.h"
+#include "model/importers/TraceFormat.h"
 
 namespace lanescope {
 

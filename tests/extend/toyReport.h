@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "model/summary/Report.h"
+#include "model/reports/Report.h"
 
 namespace lanescope {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/extend/toyFormat.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

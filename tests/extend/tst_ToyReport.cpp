@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/summary/reports.h"
+#include "model/reports/reports.h"
 #include "tests/extend/toyReport.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

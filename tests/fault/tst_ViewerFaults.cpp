@@ -3,8 +3,8 @@
 #include <QtTest>
 
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
-#include "model/index/indexPath.h"
+#include "model/format/checksums.h"
+#include "model/index/openTrace.h"
 #include "tests/fault/faults.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "model/index/IndexFormat.h"
+#include "model/index/IndexFile.h"
 
 namespace lanescope::fuzz {
 

@@ -53,5 +53,5 @@ def messages():
 
 
 def shown_queries(source):
-    """Those that the viewer offers, of `model/query/sampleQueries.cpp`."""
+    """Those that the viewer offers, of `model/query/TraceQuery.cpp`."""
     return re.findall(r'R"sql\((.*?)\)sql"', source, re.DOTALL)

@@ -6,15 +6,14 @@
 #include <fstream>
 #include <random>
 
-#include "model/compare/storedSummary.h"
+#include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
+#include "model/importers/loadTrace.h"
+#include "model/index/IndexFile.h"
 #include "model/index/checkTrace.h"
-#include "model/index/readIndex.h"
-#include "model/index/writeIndex.h"
-#include "model/load/loadTrace.h"
 #include "model/query/TraceQuery.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
@@ -73,12 +72,12 @@ class tst_BitFlips : public QObject {
         QVERIFY(writeTraceFile(*trace, path_).has_value());
         const Result<TracePtr> loaded = loadTrace(path_);
         QVERIFY(loaded.has_value());
-        const auto summary = compare::summarizeRun(**loaded);
+        const auto summary = analysis::summarizeRun(**loaded);
         QVERIFY(summary.has_value());
         {
             Result<Database> database = openForWriting(path_);
             QVERIFY(database && announceSeal(*database) &&
-                    compare::writeRunSummary(*database, *summary));
+                    analysis::writeRunSummary(*database, *summary));
         }
         QVERIFY(sealPages(path_).has_value());
         bytes_ = readFile(path_);
@@ -87,7 +86,7 @@ class tst_BitFlips : public QObject {
         good_ = dumpOf(**again);
         answer_ = ask();
         QVERIFY(!answer_.empty());
-        summary_ = compare::readRunSummary(path_);
+        summary_ = analysis::readRunSummary(path_);
         QVERIFY(summary_.has_value());
         for (const Finding& finding : checkTrace(path_))
             QVERIFY2(finding.isGood, finding.sentence.c_str());
@@ -111,7 +110,7 @@ class tst_BitFlips : public QObject {
                 ++loads.harmless;
             else
                 count(loads.silent, "load", bit);
-            const auto stored = compare::readRunSummary(path_);
+            const auto stored = analysis::readRunSummary(path_);
             if (!stored)
                 ++summaries.refused;
             else if (*stored == *summary_)
@@ -201,7 +200,7 @@ class tst_BitFlips : public QObject {
                 ("PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema;" + sql).toUtf8());
             QVERIFY2(done.has_value(), done ? "" : done.error().sentence.c_str());
         }
-        QVERIFY(!compare::readRunSummary(path_));
+        QVERIFY(!analysis::readRunSummary(path_));
         const Result<TracePtr> trace = loadTrace(path_);
         QVERIFY(trace.has_value());
         for (const HealthNote& note : (*trace)->health) {
@@ -223,7 +222,7 @@ class tst_BitFlips : public QObject {
                                         "(\"end\" - start)")
                               .has_value());
         QVERIFY(std::filesystem::file_size(path_.string() + "-wal") > 0);
-        QVERIFY(!compare::readRunSummary(path_));
+        QVERIFY(!analysis::readRunSummary(path_));
         const Result<TracePtr> trace = loadTrace(path_);
         QVERIFY(trace.has_value() && isSaid(**trace));
         const std::vector<Finding> findings = checkTrace(path_);
@@ -264,7 +263,7 @@ class tst_BitFlips : public QObject {
     TemporaryFolder folder_;
     std::filesystem::path path_;
     std::string bytes_, good_, answer_;
-    std::optional<compare::RunSummary> summary_;
+    std::optional<analysis::RunSummary> summary_;
 };
 
 LANESCOPE_TEST(tst_BitFlips, NoApplication)

@@ -5,8 +5,7 @@
 #include <functional>
 #include <random>
 
-#include "model/index/readIndex.h"
-#include "model/index/writeIndex.h"
+#include "model/index/IndexFile.h"
 #include "tests/fuzz/sealIndex.h"
 #include "tests/fuzz/useTrace.h"
 #include "tests/support/SimulatedTrace.h"

@@ -4,8 +4,8 @@
 #include <random>
 
 #include "model/export/traceFile.h"
-#include "model/load/loadTrace.h"
-#include "model/reduce/reduceToPixels.h"
+#include "model/importers/loadTrace.h"
+#include "model/lod/reduceToPixels.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "capture/collector/Collector.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/runTest.h"
 

@@ -3,16 +3,15 @@
 
 #include <algorithm>
 
-#include "model/reduce/reduceToPixels.h"
+#include "model/lod/reduceToPixels.h"
 #ifdef LANESCOPE_HAS_SEARCH
 #include "model/search/findEvents.h"
 #endif
-#include "model/select/SelectionStatistics.h"
-#include "model/select/buildTraceSums.h"
-#include "model/select/selectionTables.h"
-#include "model/summary/reports.h"
+#include "model/lod/SelectionStatistics.h"
+#include "model/lod/traceSums.h"
+#include "model/reports/reports.h"
+#include "model/text/formatTable.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "model/values/formatTable.h"
 
 namespace lanescope::fuzz {
 

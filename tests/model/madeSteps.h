@@ -11,10 +11,10 @@ namespace lanescope::explain {
 
 inline constexpr int64_t ms = 1'000'000;
 
-inline compare::Contributor contributor(
-    compare::StepPart part, compare::ContributorKind kind, std::string name, int64_t ns,
-    compare::ContributorTrait trait = compare::ContributorTrait::None) {
-    compare::Contributor made;
+inline analysis::Contributor contributor(
+    analysis::StepPart part, analysis::ContributorKind kind, std::string name, int64_t ns,
+    analysis::ContributorTrait trait = analysis::ContributorTrait::None) {
+    analysis::Contributor made;
     made.part = part;
     made.kind = kind;
     made.trait = trait;
@@ -34,7 +34,7 @@ class MadeRun {
         run_.facts.hasApiCalls = true;
         run_.facts.kernelCount = 1;
         for (int rank = 0; rank < ranks; ++rank) {
-            compare::WorkerSummary worker;
+            analysis::WorkerSummary worker;
             worker.pid = 100 + static_cast<uint32_t>(rank);
             if (ranks > 1) worker.rank = rank;
             worker.gpuId = rank;
@@ -43,30 +43,30 @@ class MadeRun {
                 worker.steps.push_back({step, "", step * 1'000 * ms, 0, {}});
             run_.workers.push_back(worker);
             add(static_cast<size_t>(rank),
-                contributor(compare::StepPart::Compute, compare::ContributorKind::Kernel, "gemm",
+                contributor(analysis::StepPart::Compute, analysis::ContributorKind::Kernel, "gemm",
                             0),
                 100 * ms);
         }
     }
 
-    void add(size_t worker, compare::Contributor each, int64_t ns) {
+    void add(size_t worker, analysis::Contributor each, int64_t ns) {
         each.exposedNs = each.totalNs = ns * steps;
-        for (compare::StepSummary& step : run_.workers[worker].steps) {
+        for (analysis::StepSummary& step : run_.workers[worker].steps) {
             step.parts[each.part] += ns;
             step.wallNs += ns;
         }
         run_.workers[worker].contributors.push_back(std::move(each));
     }
-    void add(compare::StepPart part, compare::ContributorKind kind, std::string name, int64_t ns,
-             compare::ContributorTrait trait = compare::ContributorTrait::None) {
+    void add(analysis::StepPart part, analysis::ContributorKind kind, std::string name, int64_t ns,
+             analysis::ContributorTrait trait = analysis::ContributorTrait::None) {
         add(0, contributor(part, kind, std::move(name), 0, trait), ns);
     }
-    compare::RunSummary& run() { return run_; }
+    analysis::RunSummary& run() { return run_; }
 
     static constexpr int64_t steps = 10;
 
   private:
-    compare::RunSummary run_;
+    analysis::RunSummary run_;
 };
 
 inline std::vector<Rule> rulesOf(const Explanation& explanation) {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "model/events/eventsAsText.h"
-#include "model/format/AtomicFile.h"
+#include "model/events/listEvents.h"
+#include "model/format/OutputFile.h"
 #include "model/notes/NotesFile.h"
 #include "tests/support/FullDisk.h"
 #include "tests/support/TemporaryFolder.h"

@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "model/load/json/ArrowEnds.h"
+#include "model/importers/events/emitBackwards.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchBackward.h"

@@ -3,10 +3,11 @@
 #include <filesystem>
 
 #include "model/compare/RunComparison.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 /// The two recordings that come with the project: the same training over NVLink and, with peer

@@ -9,27 +9,22 @@
 #include <QtTest>
 #include <random>
 
-#include "model/compare/shownNumbers.h"
-#include "model/export/comparison/ChartAxis.h"
-#include "model/export/comparison/ComparisonReport.h"
-#include "model/export/comparison/ReportGroup.h"
-#include "model/export/comparison/TextGrid.h"
-#include "model/export/comparison/comparisonSentences.h"
-#include "model/export/comparison/reportFiles.h"
-#include "model/export/comparison/stepChart.h"
-#include "model/export/comparison/waterfallChart.h"
+#include "model/analysis/shownNumbers.h"
 #include "model/format/GlobalId.h"
-#include "model/values/displayWidth.h"
-#include "model/values/fromIdentifier.h"
-#include "model/values/kernelName.h"
-#include "model/values/markupText.h"
+#include "model/pages/ComparisonReport.h"
+#include "model/pages/ReportGroup.h"
+#include "model/pages/TextGrid.h"
+#include "model/pages/charts.h"
+#include "model/pages/htmlPage.h"
+#include "model/text/formatValue.h"
+#include "model/text/kernelNames.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
-using namespace lanescope::gate;
 using namespace lanescope::report;
 
 namespace {

@@ -8,9 +8,9 @@
 #include <set>
 #include <tuple>
 
+#include "model/analysis/CopyRangeTable.h"
+#include "model/bandwidth/CopyGroupSums.h"
 #include "model/bandwidth/CopyIndex.h"
-#include "model/bandwidth/CopyRangeTable.h"
-#include "model/bandwidth/RankSequence.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

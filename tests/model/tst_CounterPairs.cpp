@@ -2,7 +2,7 @@
 #include <QTest>
 #include <set>
 
-#include "model/trace/counterPairs.h"
+#include "model/trace/counterReadings.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 

@@ -4,11 +4,11 @@
 #include <QJsonObject>
 #include <QTest>
 
-#include "model/bandwidth/NvlinkVerdict.h"
-#include "model/summary/reports.h"
-#include "model/trace/GpusOfProcesses.h"
+#include "model/analysis/NvlinkVerdict.h"
+#include "model/reports/reports.h"
+#include "model/text/formatTable.h"
 #include "model/trace/buildLinkCounters.h"
-#include "model/values/formatTable.h"
+#include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/export/traceFile.h"
-#include "model/load/loadTrace.h"
-#include "model/load/sqlite/ExactStates.h"
+#include "model/importers/loadTrace.h"
+#include "model/importers/sqlite/readThreadStates.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

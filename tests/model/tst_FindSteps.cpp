@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/compare/RangePaths.h"
-#include "model/steps/StepSelection.h"
-#include "model/steps/kernelPattern.h"
-#include "model/steps/rangeNames.h"
+#include "model/analysis/RunContext.h"
+#include "model/analysis/StepSelection.h"
+#include "model/analysis/WorkerLaunches.h"
+#include "model/analysis/stepRanges.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
 
 namespace {
 

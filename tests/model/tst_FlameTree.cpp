@@ -3,7 +3,7 @@
 #include <QXmlStreamReader>
 #include <algorithm>
 
-#include "model/flame/flameSvg.h"
+#include "model/flame/FlameTree.h"
 #include "model/flame/makeFlame.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/stacks.h"

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <fstream>
 
-#include "model/compare/storedSummary.h"
+#include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
-#include "model/fleet/readFleetReport.h"
-#include "model/format/PageSeal.h"
+#include "model/fleet/FleetReport.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
-#include "model/merge/rankFiles.h"
+#include "model/merge/mergeFiles.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/fleetReport.h"
 #include "tests/support/openForWriting.h"
@@ -322,10 +322,10 @@ void tst_FleetReport::aTraceOfAnotherRunIsRefused() {
                 std::to_string(trace->processes[1].pid) + " WHERE rank = 1")
                    .c_str());
     {
-        const auto summary = compare::summarizeRun(*trace);
+        const auto summary = analysis::summarizeRun(*trace);
         auto database = openForWriting(folder_ / "all.sqlite");
         QVERIFY(summary && database && announceSeal(*database) &&
-                compare::writeRunSummary(*database, *summary));
+                analysis::writeRunSummary(*database, *summary));
     }
     // As `record` leaves it; of what is written to by others nothing that is stored counts.
     QVERIFY(sealPages(folder_ / "all.sqlite"));
@@ -340,17 +340,17 @@ void tst_FleetReport::anyAttemptOfARankMakesATraceItsOwn() {
     const fs::path path = made("restarted.sqlite", {.ranks = 2, .perMachine = 2});
     const TracePtr trace = simulatedTraining({.steps = 8, .gpuCount = 2});
     QVERIFY(writeTraceFile(*trace, folder_ / "attempts.sqlite"));
-    auto summary = compare::summarizeRun(*trace);
+    auto summary = analysis::summarizeRun(*trace);
     QVERIFY(summary && summary->workers.size() == 2);
-    for (compare::WorkerSummary& worker : summary->workers) worker.rank = 1;
+    for (analysis::WorkerSummary& worker : summary->workers) worker.rank = 1;
     QVERIFY(summary->workers[0].pid != summary->workers[1].pid);
     {
         auto database = openForWriting(folder_ / "attempts.sqlite");
         QVERIFY(database && announceSeal(*database) &&
-                compare::writeRunSummary(*database, *summary));
+                analysis::writeRunSummary(*database, *summary));
     }
     QVERIFY(sealPages(folder_ / "attempts.sqlite"));
-    const auto stored = compare::readRunSummary(folder_ / "attempts.sqlite");
+    const auto stored = analysis::readRunSummary(folder_ / "attempts.sqlite");
     QVERIFY(stored && stored->workers.size() == 2);
     for (const auto& [pid, isOwn] :
          {std::pair(summary->workers[0].pid, true), std::pair(summary->workers[1].pid, true),

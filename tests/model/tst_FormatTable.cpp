@@ -4,7 +4,7 @@
 #include <QJsonObject>
 #include <QtTest>
 
-#include "model/values/formatTable.h"
+#include "model/text/formatTable.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

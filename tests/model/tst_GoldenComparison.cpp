@@ -9,10 +9,11 @@
 #include <set>
 
 #include "model/compare/RunComparison.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 /// "Why is run B slower?", asked of pairs of recordings from a real GPU that differ in one known

@@ -6,12 +6,12 @@
 #include <random>
 #include <set>
 
+#include "model/analysis/StepSelection.h"
+#include "model/analysis/rangePattern.h"
 #include "model/flame/RangeTree.h"
-#include "model/steps/StepSelection.h"
-#include "model/steps/rangePattern.h"
-#include "model/summary/reports.h"
+#include "model/reports/reports.h"
+#include "model/text/formatTable.h"
 #include "model/trace/kinds/workStacks.h"
-#include "model/values/formatTable.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

@@ -5,9 +5,8 @@
 
 #include "model/format/factNames.h"
 #include "model/format/health.h"
-#include "model/summary/describeTrace.h"
-#include "model/trace/healthPlaces.h"
-#include "model/trace/notesOf.h"
+#include "model/reports/describeTrace.h"
+#include "model/trace/healthNotes.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <functional>
 
-#include "model/compare/RunSummary.h"
+#include "model/analysis/RunSummary.h"
 #include "model/export/ProtoWriter.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
@@ -320,7 +320,7 @@ class tst_HostileNames : public QObject {
             whole.gpus.size(), whole.streams.size(), whole.counters.size(), whole.tracks.size());
         QVERIFY2(timer.elapsed() < 20'000, qPrintable(QString::number(timer.elapsed())));
         timer.restart();
-        const auto summary = compare::summarizeRun(whole);
+        const auto summary = analysis::summarizeRun(whole);
         const size_t workers = summary ? summary->workers.size() : 0;
         qInfo("%lld ms for a summary of %zu workers", static_cast<long long>(timer.elapsed()),
               workers);

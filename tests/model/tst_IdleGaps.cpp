@@ -3,15 +3,16 @@
 #include <map>
 #include <random>
 
-#include "model/compare/IdleGaps.h"
-#include "model/compare/RunSummary.h"
+#include "model/analysis/IdleGaps.h"
+#include "model/analysis/RunSummary.h"
 #include "tests/support/PlainStepParts.h"
 #include "tests/support/RandomRun.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 
 namespace {
 

@@ -9,12 +9,9 @@
 #include <thread>
 
 #include "model/export/traceFile.h"
-#include "model/format/Fnv1a.h"
-#include "model/index/IndexFormat.h"
-#include "model/index/indexPath.h"
+#include "model/format/checksums.h"
+#include "model/index/IndexFile.h"
 #include "model/index/openTrace.h"
-#include "model/index/readIndex.h"
-#include "model/index/writeIndex.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"

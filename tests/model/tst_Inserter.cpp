@@ -3,11 +3,10 @@
 #include <concepts>
 
 #include "model/format/Inserter.h"
-#include "model/format/tables/Copies.h"
-#include "model/format/tables/Counters.h"
-#include "model/format/tables/Names.h"
-#include "model/format/tables/Recording.h"
+#include "model/format/tables/Cuda.h"
+#include "model/format/tables/Hardware.h"
 #include "model/format/tables/Schema.h"
+#include "model/format/tables/Session.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 

@@ -4,7 +4,7 @@
 #include <QtTest>
 #include <fstream>
 
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/inspectorLog.h"
 #include "tests/support/runTest.h"

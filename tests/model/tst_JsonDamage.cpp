@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

@@ -2,8 +2,8 @@
 #include <QtTest>
 #include <map>
 
-#include "model/load/json/decimalOf.h"
-#include "model/steps/StepSelection.h"
+#include "model/analysis/StepSelection.h"
+#include "model/importers/events/JsonCursor.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/rangeDomains.h"
 #include "tests/support/runTest.h"

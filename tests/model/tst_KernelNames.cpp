@@ -3,10 +3,9 @@
 #include <fstream>
 #include <random>
 
-#include "model/summary/reports.h"
-#include "model/values/kernelName.h"
-#include "model/values/knownKernelName.h"
-#include "model/values/knownRangeName.h"
+#include "model/reports/reports.h"
+#include "model/text/kernelNames.h"
+#include "model/text/knownRangeName.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

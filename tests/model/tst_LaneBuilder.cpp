@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "model/build/LaneBuilder.h"
+#include "model/assemble/LaneBuilder.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/values/LargeMemory.h"
+#include "model/numbers/LargeMemory.h"
 
 #include <sys/resource.h>
 

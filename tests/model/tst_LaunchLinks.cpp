@@ -4,12 +4,12 @@
 #include <random>
 #include <tuple>
 
-#include "model/build/TraceBuilder.h"
+#include "model/assemble/TraceBuilder.h"
 #include "model/format/GlobalId.h"
 #include "model/trace/LaunchLinks.h"
 #include "model/trace/Trace.h"
 #include "model/trace/kinds/allKinds.h"
-#include "model/trace/runTasks.h"
+#include "model/trace/tasks.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

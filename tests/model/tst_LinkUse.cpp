@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "model/analysis/NvlinkVerdict.h"
 #include "model/bandwidth/LinkUse.h"
-#include "model/bandwidth/NvlinkVerdict.h"
 #include "model/bandwidth/counterIntegral.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "model/trace/buildLinkCounters.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -4,18 +4,19 @@
 #include <memory>
 #include <set>
 
-#include "model/bandwidth/NvlinkVerdict.h"
+#include "model/analysis/NvlinkVerdict.h"
 #include "model/bandwidth/linkPeaks.h"
 #include "model/compare/counterDifferences.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
-#include "model/load/loadTrace.h"
-#include "model/summary/reports.h"
+#include "model/importers/loadTrace.h"
+#include "model/reports/reports.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "model/format/Sqlite.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/bandwidth/describeTopology.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
+#include "model/reports/describeTopology.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 

@@ -6,7 +6,7 @@
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

@@ -12,9 +12,8 @@
 
 #include "model/export/traceFile.h"
 #include "model/index/MappedFile.h"
-#include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
-#include "model/system/files.h"
+#include "model/system/system.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

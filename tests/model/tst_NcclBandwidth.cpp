@@ -2,7 +2,7 @@
 #include <QtTest>
 
 #include "model/format/ncclFunctions.h"
-#include "model/trace/NcclBandwidth.h"
+#include "model/trace/collectives.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

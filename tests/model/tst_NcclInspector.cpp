@@ -4,10 +4,10 @@
 
 #include "model/export/kinetoTrace.h"
 #include "model/export/traceFile.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "model/merge/mergeFiles.h"
-#include "model/summary/reports.h"
-#include "model/trace/NcclBandwidth.h"
+#include "model/reports/reports.h"
+#include "model/trace/collectives.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/inspectorLog.h"
 #include "tests/support/runTest.h"

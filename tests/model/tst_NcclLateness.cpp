@@ -2,7 +2,7 @@
 #include <QTest>
 #include <random>
 
-#include "model/summary/reports.h"
+#include "model/reports/reports.h"
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/runTest.h"
 

@@ -6,16 +6,16 @@
 #include <set>
 #include <string>
 
-#include "model/compare/RunSummary.h"
-#include "model/select/SelectionStatistics.h"
-#include "model/summary/reports.h"
+#include "model/analysis/RunSummary.h"
+#include "model/lod/SelectionStatistics.h"
+#include "model/reports/reports.h"
+#include "model/text/formatValue.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "model/values/formatValue.h"
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
-#include "model/load/loadTrace.h"
-#include "model/summary/describeTrace.h"
+#include "model/importers/loadTrace.h"
+#include "model/reports/describeTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

@@ -11,11 +11,8 @@
 #include <set>
 #include <thread>
 
+#include "model/notes/Mark.h"
 #include "model/notes/NotesFile.h"
-#include "model/notes/markTracks.h"
-#include "model/notes/marksAsText.h"
-#include "model/notes/mergeNotes.h"
-#include "model/notes/notesJson.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "model/format/Sqlite.h"
-#include "model/load/loadTrace.h"
-#include "model/summary/reports.h"
+#include "model/importers/loadTrace.h"
+#include "model/reports/reports.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

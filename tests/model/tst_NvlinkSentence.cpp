@@ -4,11 +4,12 @@
 #include <QtTest>
 
 #include "model/compare/RunComparison.h"
-#include "model/compare/nvlinkSentence.h"
-#include "model/export/comparison/ComparisonReport.h"
+#include "model/compare/cautions.h"
+#include "model/pages/ComparisonReport.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::report;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/summary/reports.h"
-#include "model/values/formatAsNvprof.h"
+#include "model/reports/reports.h"
+#include "model/text/formatTable.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -7,14 +7,15 @@
 #include <filesystem>
 #include <random>
 
+#include "model/analysis/shownNumbers.h"
 #include "model/compare/ComparisonView.h"
-#include "model/compare/shownNumbers.h"
-#include "model/export/comparison/ComparisonReport.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
+#include "model/pages/ComparisonReport.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::report;
 

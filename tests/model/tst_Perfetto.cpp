@@ -6,7 +6,7 @@
 #include <QtTest>
 #include <random>
 
-#include "model/load/perfetto/readPerfettoTrace.h"
+#include "model/importers/perfetto/readPerfettoTrace.h"
 #include "model/trace/rangeDomains.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"

@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "model/export/perfettoTrace.h"
-#include "model/load/loadTrace.h"
-#include "model/load/perfetto/readPerfettoTrace.h"
+#include "model/importers/loadTrace.h"
+#include "model/importers/perfetto/readPerfettoTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"

@@ -3,9 +3,9 @@
 #include <random>
 
 #include "model/export/ProtoWriter.h"
-#include "model/load/perfetto/readPerfettoTrace.h"
-#include "model/load/protobuf/ProtoStream.h"
-#include "model/load/xplane/readXplaneTrace.h"
+#include "model/importers/events/ProtoCursor.h"
+#include "model/importers/perfetto/readPerfettoTrace.h"
+#include "model/importers/xplane/readXplaneTrace.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
 

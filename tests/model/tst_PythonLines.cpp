@@ -4,10 +4,10 @@
 #include <random>
 
 #include "model/flame/makeFlame.h"
-#include "model/summary/reports.h"
+#include "model/reports/reports.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/CpuState.h"
-#include "model/trace/kinds/GraphNode.h"
+#include "model/trace/kinds/Graph.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Nvtx.h"
 #include "model/trace/kinds/eventFacts.h"

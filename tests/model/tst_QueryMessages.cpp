@@ -2,7 +2,7 @@
 #include <QtTest>
 
 #include "model/query/queryMessages.h"
-#include "model/values/formatTable.h"
+#include "model/text/formatTable.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -7,7 +7,7 @@
 
 #include "model/export/traceFile.h"
 #include "model/query/QueryProcess.h"
-#include "model/values/formatTable.h"
+#include "model/text/formatTable.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"

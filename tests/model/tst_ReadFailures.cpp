@@ -8,7 +8,6 @@
 
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
-#include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

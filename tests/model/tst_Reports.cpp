@@ -2,7 +2,7 @@
 #include <QtTest>
 #include <cmath>
 
-#include "model/summary/reports.h"
+#include "model/reports/reports.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

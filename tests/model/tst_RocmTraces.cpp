@@ -5,7 +5,7 @@
 
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

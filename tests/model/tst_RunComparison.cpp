@@ -12,6 +12,7 @@
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 namespace {

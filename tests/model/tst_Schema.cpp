@@ -4,12 +4,11 @@
 #include <sstream>
 
 #include "model/format/GlobalId.h"
+#include "model/format/Inserter.h"
 #include "model/format/Memory.h"
 #include "model/format/Sqlite.h"
-#include "model/format/tableSql.h"
-#include "model/format/tables/EnumTables.h"
+#include "model/format/tables/Enums.h"
 #include "model/format/tables/Schema.h"
-#include "model/format/tables/allTables.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"

@@ -3,10 +3,9 @@
 #include <map>
 #include <random>
 
-#include "model/select/SelectionStatistics.h"
-#include "model/select/buildTraceSums.h"
-#include "model/select/slicesIn.h"
-#include "model/select/sumSlices.h"
+#include "model/lod/SelectionStatistics.h"
+#include "model/lod/SumTable.h"
+#include "model/lod/traceSums.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

@@ -5,11 +5,13 @@
 #include <numeric>
 #include <random>
 
-#include "model/compare/judgeSteps.h"
-#include "model/values/significance.h"
+#include "model/analysis/RunSummary.h"
+#include "model/compare/judgeRuns.h"
+#include "model/numbers/Statistics.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 namespace {

@@ -2,9 +2,9 @@
 #include <QtTest>
 #include <string>
 
-#include "model/build/TraceBuilder.h"
+#include "model/assemble/TraceBuilder.h"
 #include "model/format/GlobalId.h"
-#include "model/trace/startedBy.h"
+#include "model/trace/processes.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

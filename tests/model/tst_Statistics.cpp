@@ -5,8 +5,8 @@
 #include <limits>
 #include <random>
 
-#include "model/summary/GroupedValues.h"
-#include "model/values/Statistics.h"
+#include "model/numbers/Statistics.h"
+#include "model/reports/GroupedValues.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

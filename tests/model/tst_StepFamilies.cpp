@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/steps/StepSelection.h"
+#include "model/analysis/StepSelection.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

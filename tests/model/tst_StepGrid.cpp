@@ -4,13 +4,12 @@
 
 #include "model/explain/StepGrid.h"
 #include "model/explain/findingPlace.h"
-#include "model/explain/steadySteps.h"
-#include "model/explain/stepsTable.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 using namespace lanescope::explain;
 
 namespace {

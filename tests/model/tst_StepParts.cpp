@@ -4,9 +4,9 @@
 #include <random>
 #include <set>
 
-#include "model/compare/RunSummary.h"
-#include "model/compare/WorkerTimeline.h"
-#include "model/compare/partColors.h"
+#include "model/analysis/RunSummary.h"
+#include "model/analysis/StepParts.h"
+#include "model/analysis/WorkerTimeline.h"
 #include "tests/support/PlainStepParts.h"
 #include "tests/support/RandomRun.h"
 #include "tests/support/SimulatedTrace.h"
@@ -14,7 +14,8 @@
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 
 namespace {
 

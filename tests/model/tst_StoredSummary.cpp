@@ -3,20 +3,20 @@
 #include <random>
 #include <variant>
 
-#include "model/compare/checkRunSummary.h"
-#include "model/compare/storedSummary.h"
+#include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
 #include "model/format/tables/Schema.h"
-#include "model/load/loadTrace.h"
-#include "model/load/unpackGzip.h"
+#include "model/importers/UnpackedStream.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 
 namespace {
 

@@ -4,10 +4,10 @@
 #include <random>
 
 #include "model/export/traceFile.h"
+#include "model/format/Inserter.h"
 #include "model/format/Sqlite.h"
-#include "model/format/tableSql.h"
-#include "model/format/tables/Syncs.h"
-#include "model/load/loadTrace.h"
+#include "model/format/tables/Cuda.h"
+#include "model/importers/loadTrace.h"
 #include "model/trace/kinds/flows.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "model/format/Sqlite.h"
-#include "model/load/sqlite/TableRows.h"
+#include "model/importers/sqlite/TableRows.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 

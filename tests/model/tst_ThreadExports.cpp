@@ -6,8 +6,8 @@
 
 #include "model/export/chromeTrace.h"
 #include "model/export/perfettoTrace.h"
-#include "model/flame/threadFlame.h"
-#include "model/load/perfetto/readPerfettoTrace.h"
+#include "model/flame/makeFlame.h"
+#include "model/importers/perfetto/readPerfettoTrace.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/protoTrace.h"

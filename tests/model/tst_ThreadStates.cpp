@@ -3,12 +3,12 @@
 #include <QtTest>
 #include <random>
 
-#include "model/compare/IdleGaps.h"
-#include "model/compare/StateWords.h"
+#include "model/analysis/IdleGaps.h"
+#include "model/analysis/StateWords.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
-#include "model/load/loadTrace.h"
-#include "model/summary/reports.h"
+#include "model/importers/loadTrace.h"
+#include "model/reports/reports.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/eventFacts.h"
@@ -62,7 +62,7 @@ Texts saidOf(const Trace& trace, uint32_t thread, int64_t fromMs, int64_t untilM
              bool areTimed = false) {
     const StatesOfThreads states(trace);
     Texts said;
-    compare::StateWords words(trace, states);
+    analysis::StateWords words(trace, states);
     words.forEachIn(thread, {fromMs * ms, untilMs * ms}, [&](TimeRange piece, auto text) {
         said.push_back((areTimed ? std::to_string(piece.durationNs() / ms) : "") +
                        std::string(text));
@@ -209,17 +209,17 @@ class TestThreadStates : public QObject {
         simulated.state(thread, ThreadState::Sleep, 20, 60, pause);
         simulated.state(thread, ThreadState::Running, 60, 70, simulated.line("step", 13), 10);
         const TracePtr trace = simulated.finish();
-        const auto gaps = compare::IdleGaps::of(*trace);
+        const auto gaps = analysis::IdleGaps::of(*trace);
         QVERIFY(gaps);
         const auto causes = gaps->whyIdle(0, gaps->gapsOf(0).front().range);
-        const auto nsOf = [&](compare::StepPart part) {
+        const auto nsOf = [&](analysis::StepPart part) {
             int64_t sum = 0;
             for (const auto& cause : causes) sum += cause.part == part ? cause.ns : 0;
             return sum;
         };
         // While it ran nobody saw it wait for data either.
-        QCOMPARE(nsOf(compare::StepPart::DataLoading), 0);
-        QCOMPARE(nsOf(compare::StepPart::LaunchBound), 51 * ms);
+        QCOMPARE(nsOf(analysis::StepPart::DataLoading), 0);
+        QCOMPARE(nsOf(analysis::StepPart::LaunchBound), 51 * ms);
         QCOMPARE(causes.front().name,
                  std::string("outside CUDA calls on the main thread at data.py:88 in pause, which "
                              "sleeps"));
@@ -251,11 +251,11 @@ class TestThreadStates : public QObject {
             if (state != int(ThreadState::Unknown))
                 simulated.state(thread, static_cast<ThreadState>(state), 0, 80, noIndex, ranMs);
             const TracePtr trace = simulated.finish();
-            const auto gaps = compare::IdleGaps::of(*trace);
+            const auto gaps = analysis::IdleGaps::of(*trace);
             QVERIFY(gaps);
             int64_t loadingNs = 0;
             for (const auto& cause : gaps->whyIdle(0, gaps->gapsOf(0).front().range))
-                if (cause.part == compare::StepPart::DataLoading) loadingNs += cause.ns;
+                if (cause.part == analysis::StepPart::DataLoading) loadingNs += cause.ns;
             QCOMPARE(loadingNs, isLoading ? 50 * ms : 0);
         }
     }
@@ -274,15 +274,15 @@ class TestThreadStates : public QObject {
             simulated.state(thread, ThreadState::Lock, 0, 33, simulated.line("backward", 63));
             simulated.state(thread, ThreadState::Running, 33, 40, noIndex, 7);
             const TracePtr trace = simulated.finish();
-            const auto gaps = compare::IdleGaps::of(*trace);
+            const auto gaps = analysis::IdleGaps::of(*trace);
             QVERIFY(gaps);
-            const compare::IdleGap& gap = gaps->gapsOf(0).back();
+            const analysis::IdleGap& gap = gaps->gapsOf(0).back();
             int64_t waitNs = 0, autogradNs = 0;
             for (const auto& cause : gaps->whyIdle(0, gap.range)) {
-                if (compare::stateTold(cause.name) == ThreadState::Lock) waitNs += cause.ns;
+                if (analysis::stateTold(cause.name) == ThreadState::Lock) waitNs += cause.ns;
                 if (cause.name == "outside CUDA calls on the thread pt_autograd_#")
                     autogradNs += cause.ns;
-                QCOMPARE(cause.part, compare::StepPart::LaunchBound);
+                QCOMPARE(cause.part, analysis::StepPart::LaunchBound);
             }
             // The GPU runs out of work 1 ms before the main thread wakes up.
             QCOMPARE(waitNs, isLaunching ? 0 : 1 * ms);
@@ -335,12 +335,12 @@ class TestThreadStates : public QObject {
             simulated.state(thread, ThreadState::Poll, 0, 300, simulated.line("read", 12), ranMs);
             simulated.state(thread, ThreadState::Running, 300, 310, noIndex, 10);
             const TracePtr trace = simulated.finish();
-            const auto gaps = compare::IdleGaps::of(*trace);
+            const auto gaps = analysis::IdleGaps::of(*trace);
             QVERIFY(gaps);
             const auto causes = gaps->whyIdle(0, gaps->gapsOf(0).front().range);
             bool isSeen = false;
             for (const auto& cause : causes)
-                isSeen |= compare::stateTold(cause.name) == ThreadState::Poll;
+                isSeen |= analysis::stateTold(cause.name) == ThreadState::Poll;
             QCOMPARE(isSeen, ranMs == 0);
             // Of a thread of which nothing is known for so short a time nothing is listed.
             QCOMPARE(gaps->threadsDuring(gaps->gapsOf(0).front()).size(), size_t(ranMs == 0));
@@ -356,10 +356,10 @@ class TestThreadStates : public QObject {
                             state == ThreadState::Running ? 10 : 0);
             const TracePtr trace = simulated.finish();
             for (const std::string& each : saidOf(*trace, thread, 0, 10))
-                QCOMPARE(compare::stateTold("outside CUDA calls" + each), state);
+                QCOMPARE(analysis::stateTold("outside CUDA calls" + each), state);
         }
-        QVERIFY(!compare::stateTold("outside CUDA calls, which by turns runs and sleeps"));
-        QVERIFY(!compare::stateTold("outside CUDA calls"));
+        QVERIFY(!analysis::stateTold("outside CUDA calls, which by turns runs and sleeps"));
+        QVERIFY(!analysis::stateTold("outside CUDA calls"));
     }
 
     /// A gap says what the thread did for which it waited, and who loaded data meanwhile.
@@ -377,10 +377,10 @@ class TestThreadStates : public QObject {
         simulated.state(thread, ThreadState::Running, 58, 70, simulated.line("step", 13), 12);
         simulated.state(loader, ThreadState::Running, 0, 70, simulated.line("decode", 7), 70);
         const TracePtr trace = simulated.finish();
-        const auto gaps = compare::IdleGaps::of(*trace);
+        const auto gaps = analysis::IdleGaps::of(*trace);
         QVERIFY(gaps);
         QCOMPARE(gaps->gapsOf(0).size(), size_t{1});
-        const compare::IdleGap& gap = gaps->gapsOf(0).front();
+        const analysis::IdleGap& gap = gaps->gapsOf(0).front();
         const auto causes = gaps->whyIdle(0, gap.range);
         QVERIFY(!causes.empty());
         QCOMPARE(causes.front().name,
@@ -388,13 +388,13 @@ class TestThreadStates : public QObject {
                              "which waits for input"));
         QCOMPARE(causes.front().ns, 46 * ms);
         int64_t sumNs = 0;
-        for (const compare::IdleCause& cause : causes) sumNs += cause.ns;
+        for (const analysis::IdleCause& cause : causes) sumNs += cause.ns;
         QCOMPARE(sumNs, gap.range.durationNs());
         const auto threads = gaps->threadsDuring(gap);
         QCOMPARE(threads.size(), size_t{2});
         QVERIFY(threads[0].isAwaited && !threads[1].isAwaited);
         QCOMPARE(threads[0].times.most(), ThreadState::Poll);
-        QCOMPARE(compare::timesText(*trace, threads[1].times, gap.range.durationNs()),
+        QCOMPARE(analysis::timesText(*trace, threads[1].times, gap.range.durationNs()),
                  std::string("100 % runs; at data.py:7 in decode"));
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/trace/callWord.h"
+#include "model/trace/gpuNames.h"
 #include "model/trace/kinds/CpuState.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <random>
 
-#include "model/build/TraceBuilder.h"
+#include "model/assemble/TraceBuilder.h"
 #include "model/format/GlobalId.h"
 #include "model/trace/kinds/MemoryEvent.h"
 #include "model/trace/kinds/allKinds.h"

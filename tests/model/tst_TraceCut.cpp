@@ -7,14 +7,14 @@
 #include <map>
 #include <set>
 
-#include "model/compare/storedSummary.h"
+#include "model/analysis/StepSelection.h"
+#include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
-#include "model/format/PageSeal.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "model/merge/mergeFiles.h"
-#include "model/steps/StepSelection.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
@@ -432,13 +432,13 @@ void tst_TraceCut::aRankThatNoSummaryTellsOfIsFound() {
     const TracePtr trace = sim.finish("first.sqlite");
     QVERIFY(writeTraceFile(*trace, first));
     {
-        const auto summary = compare::summarizeRun(*trace);
+        const auto summary = analysis::summarizeRun(*trace);
         auto database = openForWriting(first);
         QVERIFY(summary && database && announceSeal(*database) &&
-                compare::writeRunSummary(*database, *summary));
+                analysis::writeRunSummary(*database, *summary));
     }
     QVERIFY(sealPages(first));
-    const auto stored = compare::readRunSummary(first);
+    const auto stored = analysis::readRunSummary(first);
     QVERIFY(stored && stored->workers.size() == 1 && stored->workers[0].rank == 0);
     SimulatedTrace other;
     other.processes()[0].rank = 2;

@@ -8,8 +8,6 @@
 
 #include "model/export/traceFile.h"
 #include "model/query/TraceQuery.h"
-#include "model/query/queryPosition.h"
-#include "model/query/sampleQueries.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "model/compare/RunSummary.h"
+#include "model/analysis/RunSummary.h"
 #include "model/explain/Explanation.h"
-#include "model/trace/GpusOfProcesses.h"
 #include "model/trace/WorkRows.h"
+#include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
@@ -115,7 +115,7 @@ class tst_WorkRows : public QObject {
             const TracePtr trace = onEachGpu(std::vector<int64_t>(count, 10));
             QCOMPARE(GpusOfProcesses(*trace).of(0).size(), count);
             QVERIFY(!saysGpusLeftOut(*trace));
-            const auto run = compare::summarizeRun(*trace);
+            const auto run = analysis::summarizeRun(*trace);
             QVERIFY(run && run->workers.size() == count);
             QVERIFY(explain::explain(*run).sentence.find("no work of a GPU") == std::string::npos);
         }
@@ -141,7 +141,7 @@ class tst_WorkRows : public QObject {
         QCOMPARE(gpus.of(0), expected);
         QCOMPARE(gpus.countOf(0), size_t{300});
         QVERIFY(saysGpusLeftOut(*trace));
-        const auto run = compare::summarizeRun(*trace);
+        const auto run = analysis::summarizeRun(*trace);
         QVERIFY(run && run->workers.size() == GpusOfProcesses::mostGpus);
         const std::vector<std::string> doubts = explain::explain(*run).doubts;
         QVERIFY(std::ranges::any_of(doubts, [](const std::string& doubt) {

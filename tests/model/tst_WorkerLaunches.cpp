@@ -2,7 +2,7 @@
 #include <QtTest>
 #include <random>
 
-#include "model/steps/WorkerLaunches.h"
+#include "model/analysis/WorkerLaunches.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

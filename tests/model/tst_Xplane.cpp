@@ -5,9 +5,9 @@
 #include <fstream>
 #include <map>
 
-#include "model/load/loadTrace.h"
-#include "model/load/xplane/readXplaneTrace.h"
-#include "model/load/xplane/xplaneWork.h"
+#include "model/importers/loadTrace.h"
+#include "model/importers/xplane/readXplaneTrace.h"
+#include "model/importers/xplane/xplaneWork.h"
 #include "model/trace/rangeDomains.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"

@@ -8,6 +8,7 @@
 #include "model/compare/judgeRuns.h"
 #include "tests/support/runTest.h"
 
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 namespace {

@@ -8,15 +8,14 @@
 #include <random>
 
 #include "model/compare/RunComparison.h"
+#include "model/compare/comparePrograms.h"
 #include "model/compare/judgeRuns.h"
-#include "model/compare/judgeSteps.h"
-#include "model/compare/poolRuns.h"
-#include "model/values/significance.h"
-#include "model/values/studentT.h"
+#include "model/numbers/Statistics.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedRuns.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 namespace {

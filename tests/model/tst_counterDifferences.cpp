@@ -8,6 +8,7 @@
 #include "tests/support/simulatedMemory.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 namespace {

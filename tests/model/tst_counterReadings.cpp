@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
+#include "model/text/formatValue.h"
 #include "model/trace/counterReadings.h"
-#include "model/values/formatValue.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "model/bandwidth/counterIntegral.h"
-#include "model/trace/counterValues.h"
+#include "model/trace/counterReadings.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

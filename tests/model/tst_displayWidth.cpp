@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "model/export/comparison/TextGrid.h"
-#include "model/values/displayWidth.h"
+#include "model/pages/TextGrid.h"
+#include "model/text/formatValue.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -2,7 +2,7 @@
 #include <QtTest>
 #include <random>
 
-#include "model/reduce/emptyTracks.h"
+#include "model/lod/reduceToPixels.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -4,10 +4,10 @@
 #include <functional>
 #include <random>
 
-#include "model/compare/enoughRuns.h"
 #include "model/compare/judgeRuns.h"
 #include "tests/support/runTest.h"
 
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 namespace {

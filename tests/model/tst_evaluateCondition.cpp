@@ -3,17 +3,16 @@
 
 #include <QtTest>
 
-#include "model/compare/timelessSteps.h"
+#include "model/analysis/RunSummary.h"
+#include "model/compare/Condition.h"
+#include "model/compare/evaluateCondition.h"
 #include "model/explain/Explanation.h"
-#include "model/gate/evaluateCondition.h"
-#include "model/gate/namePattern.h"
-#include "model/gate/partGroups.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
-using namespace lanescope::gate;
 
 namespace {
 

@@ -5,14 +5,15 @@
 #include <nlohmann/json.hpp>
 
 #include "model/explain/RuleCondition.h"
-#include "model/export/explanation/ExplanationReport.h"
-#include "model/trace/knowsOnlyNccl.h"
+#include "model/pages/ExplanationReport.h"
+#include "model/trace/healthNotes.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 using namespace lanescope::explain;
 
 /// One run, explained by its summary.

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <functional>
 
-#include "model/compare/StateWords.h"
-#include "model/compare/storedSummary.h"
-#include "model/compare/workerConditions.h"
+#include "model/analysis/StateWords.h"
+#include "model/analysis/runConditions.h"
+#include "model/analysis/storedSummary.h"
 #include "model/explain/clockLoss.h"
 #include "model/explain/findingPlace.h"
 #include "model/export/traceFile.h"
 #include "model/format/Sqlite.h"
+#include "model/trace/gpuNames.h"
 #include "model/trace/kinds/CpuState.h"
-#include "model/trace/throttleReasons.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
@@ -19,7 +19,8 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 using namespace lanescope::explain;
 
 namespace {

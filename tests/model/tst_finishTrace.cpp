@@ -10,15 +10,15 @@
 #include <random>
 #include <thread>
 
-#include "model/build/TraceBuilder.h"
-#include "model/build/permute.h"
+#include "model/assemble/TraceBuilder.h"
+#include "model/assemble/sortTables.h"
 #include "model/export/traceFile.h"
 #include "model/format/GlobalId.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
+#include "model/numbers/LargeMemory.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Nvtx.h"
-#include "model/values/sortLarge.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 

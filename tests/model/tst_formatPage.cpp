@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "model/format/Table.h"
-#include "model/format/tables/Older.h"
-#include "model/format/tables/allTables.h"
+#include "model/format/tables/Schema.h"
+#include "model/format/tables/Session.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "model/export/traceFile.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "model/merge/joinInspector.h"
 #include "model/merge/mergeFiles.h"
-#include "model/trace/NcclBandwidth.h"
+#include "model/trace/collectives.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/inspectorLog.h"

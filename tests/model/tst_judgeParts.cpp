@@ -4,13 +4,13 @@
 #include <random>
 
 #include "model/compare/RunComparison.h"
-#include "model/compare/judgeParts.h"
+#include "model/compare/comparePrograms.h"
 #include "model/compare/judgeRuns.h"
-#include "model/compare/runTurns.h"
-#include "model/values/holm.h"
+#include "model/numbers/Statistics.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedRuns.h"
 
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using lanescope::addNoiseRows;
 using lanescope::holmAdjusted;

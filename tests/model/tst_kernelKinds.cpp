@@ -2,8 +2,8 @@
 #include <QtTest>
 #include <map>
 
+#include "model/analysis/shownNumbers.h"
 #include "model/compare/RunComparison.h"
-#include "model/compare/shownNumbers.h"
 #include "model/trace/kinds/Api.h"
 #include "model/trace/kinds/Kernel.h"
 #include "tests/model/madeSteps.h"
@@ -11,6 +11,7 @@
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::explain;
 

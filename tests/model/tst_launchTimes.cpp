@@ -6,17 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "model/compare/coreWaits.h"
-#include "model/compare/launchTimes.h"
+#include "model/analysis/WorkPlaces.h"
+#include "model/analysis/hostThreads.h"
 #include "model/explain/Explanation.h"
-#include "model/explain/recorderShare.h"
+#include "model/explain/launchedWork.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 using namespace lanescope::explain;
 
 namespace {

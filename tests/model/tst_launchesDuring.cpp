@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/trace/kinds/launchesDuring.h"
+#include "model/trace/kinds/rangeDetails.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -5,18 +5,19 @@
 #include <utility>
 #include <vector>
 
-#include "model/compare/loaderTimes.h"
+#include "model/analysis/StepSelection.h"
+#include "model/analysis/hostThreads.h"
 #include "model/explain/Explanation.h"
-#include "model/export/explanation/ExplanationReport.h"
 #include "model/format/factNames.h"
-#include "model/steps/StepSelection.h"
+#include "model/pages/ExplanationReport.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 using namespace lanescope::explain;
 
 namespace {

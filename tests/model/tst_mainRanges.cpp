@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
 
-#include "model/steps/mainRanges.h"
+#include "model/analysis/stepRanges.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -3,11 +3,12 @@
 #include <random>
 #include <string>
 
-#include "model/gate/Condition.h"
+#include "model/compare/Condition.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-using namespace lanescope::gate;
+using namespace lanescope::analysis;
+using namespace lanescope::compare;
 
 namespace {
 

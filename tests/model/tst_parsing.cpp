@@ -2,9 +2,7 @@
 #include <QtTest>
 #include <limits>
 
-#include "model/format/matchesPattern.h"
-#include "model/format/parseDuration.h"
-#include "model/format/parseStepRange.h"
+#include "model/format/optionValues.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -5,7 +5,7 @@
 #include "model/format/factNames.h"
 #include "model/merge/mergeTraces.h"
 #include "model/merge/placeParts.h"
-#include "model/trace/startedBy.h"
+#include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "model/build/LaneBuilder.h"
-#include "model/reduce/PixelGrid.h"
-#include "model/reduce/reduceToPixels.h"
+#include "model/assemble/LaneBuilder.h"
+#include "model/lod/reduceToPixels.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/requests/reportsAsked.h"
+#include "model/reports/reportsAsked.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 

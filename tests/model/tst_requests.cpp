@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <random>
 
-#include "model/compare/storedSummary.h"
+#include "model/analysis/StepSelection.h"
+#include "model/analysis/storedSummary.h"
 #include "model/explain/Explanation.h"
-#include "model/export/explanation/ExplanationReport.h"
-#include "model/steps/StepSelection.h"
+#include "model/pages/ExplanationReport.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 using namespace lanescope::explain;
 
 namespace {

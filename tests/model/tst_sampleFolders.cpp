@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "model/format/PageSeal.h"
+#include "model/format/checksums.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -2,13 +2,14 @@
 #include <QTest>
 #include <nlohmann/json.hpp>
 
-#include "model/export/explanation/ExplanationReport.h"
 #include "model/format/threadStates.h"
+#include "model/pages/ExplanationReport.h"
 #include "tests/model/madeSteps.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-using namespace lanescope::compare;
+using namespace lanescope::analysis;
+
 using namespace lanescope::explain;
 
 /// What an explanation says, and what it leaves open.

@@ -4,10 +4,11 @@
 #include <functional>
 #include <random>
 
+#include "model/analysis/stepPatterns.h"
 #include "model/compare/RunComparison.h"
-#include "model/compare/stepPatterns.h"
 #include "tests/support/runTest.h"
 
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/compare/StateWords.h"
+#include "model/analysis/StateWords.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedTrace.h"
@@ -83,7 +83,7 @@ class tst_unseenWaits : public QObject {
         const TracePtr trace = simulated.finish();
         std::vector<std::string> said;
         const StatesOfThreads statesOf(*trace);
-        compare::StateWords words(*trace, statesOf);
+        analysis::StateWords words(*trace, statesOf);
         words.forEachIn(thread, {0, 120 * ms},
                         [&](TimeRange, std::string_view each) { said.emplace_back(each); });
         QCOMPARE(said.size(), size_t{2});
@@ -93,10 +93,10 @@ class tst_unseenWaits : public QObject {
         QCOMPARE(
             said[1],
             std::string(", which by turns runs and waits for the GIL that another thread has"));
-        QVERIFY(compare::runsAndWaits(said[0]));
-        QVERIFY(!compare::wasSeenToRun(said[0]));
-        QVERIFY(!compare::isStarvedByTurns(said[0]));
-        QCOMPARE(compare::stateTold(said[0]), std::nullopt);
+        QVERIFY(analysis::runsAndWaits(said[0]));
+        QVERIFY(!analysis::wasSeenToRun(said[0]));
+        QVERIFY(!analysis::isStarvedByTurns(said[0]));
+        QCOMPARE(analysis::stateTold(said[0]), std::nullopt);
     }
 };
 

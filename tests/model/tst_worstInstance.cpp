@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
 
-#include "model/compare/evidence.h"
-#include "model/compare/stepDifferences.h"
+#include "model/compare/counterDifferences.h"
 #include "model/compare/worstInstance.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
 namespace {

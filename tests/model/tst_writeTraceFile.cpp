@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "model/export/traceFile.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "model/trace/kinds/Graph.h"
 #include "model/trace/rangeDomains.h"
 #include "tests/support/TemporaryFolder.h"

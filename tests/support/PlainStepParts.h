@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/compare/WorkerTimeline.h"
+#include "model/analysis/WorkerTimeline.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope::compare {

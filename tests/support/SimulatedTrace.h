@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/build/TraceBuilder.h"
+#include "model/assemble/TraceBuilder.h"
 
 namespace lanescope {
 

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "model/importers/loadTrace.h"
 #include "model/index/openTrace.h"
-#include "model/load/loadTrace.h"
 #include "tests/support/sanitizers.h"
 
 namespace lanescope::test {

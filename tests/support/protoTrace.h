@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/export/ProtoWriter.h"
-#include "model/format/ByteSource.h"
+#include "model/format/Result.h"
 
 // Simulated files of protobuf, for tests.
 

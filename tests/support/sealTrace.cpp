@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "model/format/PageSeal.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "tests/support/openForWriting.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/compare/RunSummary.h"
+#include "model/analysis/RunSummary.h"
 
 namespace lanescope {
 

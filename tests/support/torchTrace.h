@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/load/json/readJsonTrace.h"
+#include "model/importers/kineto/readKinetoTrace.h"
 
 // Simulated traces as torch.profiler writes them, for tests.
 

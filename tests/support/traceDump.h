@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/index/traceFields.h"
+#include "model/index/indexFields.h"
 
 namespace lanescope {
 

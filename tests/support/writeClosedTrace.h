@@ -3,11 +3,11 @@
 
 #include <filesystem>
 
-#include "model/compare/storedSummary.h"
+#include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/openForWriting.h"
 
 namespace lanescope::test {
@@ -17,13 +17,13 @@ inline Result<void> writeClosedTrace(const Trace& trace, const std::filesystem::
     if (const Result<void> written = writeTraceFile(trace, path); !written) return written;
     const Result<TracePtr> loaded = loadTrace(path);
     if (!loaded) return fail(loaded.error());
-    const auto summary = compare::summarizeRun(**loaded);
+    const auto summary = analysis::summarizeRun(**loaded);
     if (!summary) return fail(summary.error());
     {
         Result<Database> database = openForWriting(path);
         if (!database) return fail(database.error());
         if (const Result<void> announced = announceSeal(*database); !announced) return announced;
-        if (const Result<void> stored = compare::writeRunSummary(*database, *summary); !stored)
+        if (const Result<void> stored = analysis::writeRunSummary(*database, *summary); !stored)
             return stored;
     }
     return sealPages(path);

@@ -1,14 +1,83 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QComboBox>
+#include <QFrame>
 #include <QWidget>
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "model/bandwidth/BandwidthAdvice.h"
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/jobs/LatestJob.h"
 #include "views/theme/Theme.h"
+
+class QToolButton;
+class QVBoxLayout;
+
+namespace lanescope::views {
+
+/// What could be better about the copies, in sentences, the greatest gain first. Each has a button
+/// that shows the copy it is told by. Hidden while there is nothing to say.
+class AdviceCard : public QFrame {
+    Q_OBJECT
+  public:
+    explicit AdviceCard(QWidget* parent = nullptr);
+
+    void setAdvice(const std::vector<BandwidthAdvice>& advice);
+    void setTheme(const Theme& theme);
+    /// What is on the screen, a sentence each.
+    QStringList sentences() const;
+    /// The button beside sentence `index`.
+    QToolButton* button(int index) const;
+
+  signals:
+    void exampleActivated(lanescope::EventRef event);
+
+  protected:
+    void changeEvent(QEvent* event) override;
+
+  private:
+    void rebuild();
+    void addLine(const BandwidthAdvice& advice);
+    void style();
+
+    std::vector<BandwidthAdvice> advice_;
+    bool showsAll_ = false;
+    Theme theme_ = Theme::light();
+    QVBoxLayout* lines_;
+    QWidget* page_ = nullptr;
+    std::vector<QToolButton*> buttons_;
+    QStringList sentences_;
+};
+
+/// Which NVTX ranges copies are summed up by: the steps that were found, one of the names in the
+/// trace, or whatever the user types ('#' stands for any number).
+class RangeNameChoice : public QComboBox {
+    Q_OBJECT
+  public:
+    explicit RangeNameChoice(QWidget* parent = nullptr);
+
+    /// The names to choose from, most frequent first. Keeps what was chosen.
+    void setNames(const std::vector<std::string>& names);
+    /// The name or pattern; empty for the steps.
+    QString rangeName() const { return name_; }
+    void setRangeName(const QString& name);
+
+  signals:
+    void rangeNameChanged();
+
+  private:
+    void takeText();
+
+    QString name_;
+    std::vector<std::string> names_;
+};
+
+}  // namespace lanescope::views
 
 class QComboBox;
 class QLabel;

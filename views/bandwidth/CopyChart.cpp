@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/values/formatValue.h"
+#include "model/text/formatValue.h"
 #include "views/bandwidth/plotCopies.h"
-#include "views/text/toQString.h"
-#include "views/theme/chartStyle.h"
-#include "views/timeline/timeTicks.h"
+#include "views/text/shownText.h"
+#include "views/theme/Theme.h"
+#include "views/timeline/scales.h"
 
 namespace lanescope::views {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "views/bandwidth/CopyMark.h"
+#include "views/bandwidth/plotCopies.h"
 #include "views/theme/Theme.h"
 
 class QCPGraph;

@@ -11,7 +11,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/steps/StepSelection.h"
+#include "model/analysis/StepSelection.h"
 
 class QComboBox;
 class QHBoxLayout;

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "model/compare/evidence.h"
-#include "views/compare/ComparedRuns.h"
+#include "model/compare/worstInstance.h"
+#include "views/compare/ComparisonJob.h"
 #include "views/theme/Theme.h"
 
 class QBoxLayout;
@@ -114,7 +114,7 @@ class CompareView : public QWidget {
     void showRuns(ComparedRunsPtr runs);
     void showPair();
     std::optional<ComparedPair> shownPair() const;
-    const compare::WorkerSummary* workerOf(bool isCandidate) const;
+    const analysis::WorkerSummary* workerOf(bool isCandidate) const;
     void align();
     void setOrigins(int64_t baselineNs, int64_t candidateNs);
     void showCompared();

@@ -11,14 +11,14 @@
 #include <cmath>
 #include <utility>
 
-#include "model/compare/shownNumbers.h"
-#include "model/values/formatValue.h"
-#include "views/text/plainToolTip.h"
-#include "views/text/toQString.h"
-#include "views/theme/chartStyle.h"
+#include "model/analysis/shownNumbers.h"
+#include "model/text/formatValue.h"
+#include "views/text/shownText.h"
+#include "views/theme/Theme.h"
 
 namespace lanescope::views {
 
+using namespace analysis;
 using namespace compare;
 
 namespace {

@@ -4,7 +4,7 @@
 #include <QWidget>
 #include <algorithm>
 
-#include "model/compare/StepBars.h"
+#include "model/compare/chartBars.h"
 #include "views/theme/Theme.h"
 
 class QCustomPlot;

@@ -11,12 +11,12 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "views/text/plainToolTip.h"
-#include "views/text/toQString.h"
-#include "views/theme/chartStyle.h"
+#include "views/text/shownText.h"
+#include "views/theme/Theme.h"
 
 namespace lanescope::views {
 
+using namespace analysis;
 using namespace compare;
 
 namespace {

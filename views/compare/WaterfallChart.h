@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/compare/WaterfallBars.h"
+#include "model/compare/chartBars.h"
 #include "views/theme/Theme.h"
 
 class QCustomPlot;
@@ -26,10 +26,10 @@ class WaterfallChart : public QWidget {
     void setPair(const compare::WorkerComparison* pair);
     void setTheme(const Theme& theme);
     /// The part that is marked; nothing marks none.
-    void setChosen(std::optional<compare::StepPart> part);
-    std::optional<compare::StepPart> chosen() const { return chosen_; }
+    void setChosen(std::optional<analysis::StepPart> part);
+    std::optional<analysis::StepPart> chosen() const { return chosen_; }
     /// The parts that have a column of their own, from left to right.
-    std::vector<compare::StepPart> parts() const;
+    std::vector<analysis::StepPart> parts() const;
     QCustomPlot& plot() const { return *plot_; }
 
     QSize sizeHint() const override { return {520, 190}; }
@@ -39,7 +39,7 @@ class WaterfallChart : public QWidget {
 
   signals:
     /// The user chose this part; chosen once more, nothing is.
-    void partChosen(std::optional<lanescope::compare::StepPart> part);
+    void partChosen(std::optional<lanescope::analysis::StepPart> part);
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
@@ -67,14 +67,14 @@ class WaterfallChart : public QWidget {
     void addInterval(size_t column, const compare::WaterfallBars::Bar& bar);
     void addRectangle(size_t column, double bottomNs, double topNs, const QColor& color,
                       bool isChosen, bool isBold, const std::string& text);
-    void choose(std::optional<compare::StepPart> part);
+    void choose(std::optional<analysis::StepPart> part);
     /// The part under the pointer.
-    std::optional<compare::StepPart> partAt(QPoint position) const;
+    std::optional<analysis::StepPart> partAt(QPoint position) const;
     QString description() const;
 
     std::optional<compare::WaterfallBars> bars_;
     std::optional<compare::WorkerComparison> pair_;
-    std::optional<compare::StepPart> chosen_;
+    std::optional<analysis::StepPart> chosen_;
     Theme theme_ = Theme::light();
     double nsPerUnit_ = 1;
     QCustomPlot* plot_;

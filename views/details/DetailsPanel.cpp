@@ -2,16 +2,185 @@
 #include "views/details/DetailsPanel.h"
 
 #include <QEvent>
+#include <QMimeData>
+#include <QTextDocumentFragment>
+#include <QTextTable>
+#include <QUrl>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "model/text/formatTable.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/flows.h"
-#include "model/values/formatTable.h"
-#include "views/details/FactSheet.h"
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
+namespace {
+
+constexpr auto linkPrefix = "event:";
+constexpr double labelGap = 8;
+
+QTextCharFormat colored(const QColor& color) {
+    QTextCharFormat format;
+    format.setForeground(color);
+    return format;
+}
+
+constexpr QChar mayBreak(0x200b);  // a space without width
+
+/// Lets long names of code break where a reader would: behind '_' ',' '<' '>' '(' and "::".
+QString breakable(const QString& text) {
+    constexpr int longEnough = 20;
+    QString result;
+    result.reserve(text.size() + text.size() / 8);
+    int sinceBreak = 0;
+    for (qsizetype i = 0; i < text.size(); ++i) {
+        const QChar c = text[i];
+        if (c == mayBreak) continue;
+        result += c;
+        ++sinceBreak;
+        if (c.isSpace()) sinceBreak = 0;
+        const bool isColons = c == ':' && i > 0 && text[i - 1] == ':';
+        const bool isPlace = isColons || QStringView(u"_,<>(/").contains(c);
+        if (!isPlace || text.size() < longEnough || sinceBreak < 4) continue;
+        result += mayBreak;
+        sinceBreak = 0;
+    }
+    return result;
+}
+
+}  // namespace
+
+FactSheet::FactSheet(QWidget* parent) : QTextBrowser(parent) {
+    setOpenLinks(false);
+    setUndoRedoEnabled(false);
+    setFrameShape(QFrame::NoFrame);
+    setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    document()->setDocumentMargin(10);
+    connect(this, &QTextBrowser::anchorClicked, this, [this](const QUrl& url) {
+        const QString text = url.toString();
+        bool isNumber = false;
+        const quint32 bits = text.mid(qstrlen(linkPrefix)).toUInt(&isNumber);
+        if (text.startsWith(QLatin1String(linkPrefix)) && isNumber) emit linkActivated(bits);
+    });
+}
+
+void FactSheet::clearSheet() {
+    finishEdit();
+    document()->clear();
+    // Otherwise every text that is put in lays out the whole sheet anew.
+    edit_ = QTextCursor(document());
+    edit_.beginEditBlock();
+}
+
+void FactSheet::finishEdit() {
+    if (!edit_.isNull()) edit_.endEditBlock();
+    edit_ = QTextCursor();
+}
+
+QColor FactSheet::dimmed() const {
+    QColor color = palette().color(QPalette::Text);
+    color.setAlphaF(0.62f);
+    return color;
+}
+
+QTextCursor FactSheet::newBlock(int topMargin, int bottomMargin) {
+    QTextCursor cursor(document());
+    cursor.movePosition(QTextCursor::End);
+    QTextBlockFormat format;
+    format.setTopMargin(topMargin);
+    format.setBottomMargin(bottomMargin);
+    if (document()->isEmpty()) {
+        cursor.setBlockFormat(format);
+    } else {
+        cursor.insertBlock(format, QTextCharFormat());
+    }
+    return cursor;
+}
+
+void FactSheet::addTitle(const QString& text, const QColor& swatch) {
+    QTextCursor cursor = newBlock(0, 4);
+    QTextCharFormat format;
+    format.setFontPointSize(font().pointSizeF() * 1.15);
+    format.setFontWeight(QFont::DemiBold);
+    if (swatch.isValid()) {
+        QTextCharFormat mark = format;
+        mark.setForeground(swatch);
+        cursor.insertText(QStringLiteral("■ "), mark);
+    }
+    cursor.insertText(breakable(text), format);
+}
+
+void FactSheet::addCaption(const QString& text) {
+    newBlock(0, 8).insertText(text, colored(dimmed()));
+}
+
+void FactSheet::addHeading(const QString& text) {
+    QTextCharFormat format = colored(dimmed());
+    format.setFontWeight(QFont::DemiBold);
+    newBlock(10, 3).insertText(text, format);
+}
+
+void FactSheet::addParagraph(const QString& text, const QColor& mark) {
+    QTextCursor cursor = newBlock(0, 4);
+    if (mark.isValid()) cursor.insertText(QStringLiteral("● "), colored(mark));
+    cursor.insertText(text, QTextCharFormat());
+}
+
+void FactSheet::addFacts(const std::vector<Property>& facts) {
+    if (facts.empty()) return;
+    QTextCursor cursor(document());
+    cursor.movePosition(QTextCursor::End);
+    QTextTableFormat format;
+    format.setBorder(0);
+    format.setCellPadding(2);
+    format.setCellSpacing(0);
+    format.setWidth(QTextLength(QTextLength::PercentageLength, 100));
+    format.setColumnWidthConstraints({QTextLength(QTextLength::PercentageLength, 36),
+                                      QTextLength(QTextLength::PercentageLength, 64)});
+    QTextTable* table = cursor.insertTable(static_cast<int>(facts.size()), 2, format);
+    for (int row = 0; row < table->rows(); ++row) {
+        const Property& fact = facts[size_t(row)];
+        QTextTableCellFormat label;
+        label.setPadding(format.cellPadding());
+        label.setRightPadding(labelGap);
+        table->cellAt(row, 0).setFormat(label);
+        table->cellAt(row, 0).firstCursorPosition().insertText(toQString(fact.name),
+                                                               colored(dimmed()));
+        table->cellAt(row, 1).firstCursorPosition().insertText(breakable(toQString(fact.value)),
+                                                               QTextCharFormat());
+    }
+}
+
+void FactSheet::addLink(const QString& text, quint32 bits, const QString& remark) {
+    QTextCursor cursor = newBlock(0, 3);
+    QTextCharFormat format = colored(palette().color(QPalette::Link));
+    format.setAnchor(true);
+    format.setAnchorHref(QLatin1String(linkPrefix) + QString::number(bits));
+    cursor.insertText(breakable(text), format);
+    if (!remark.isEmpty()) {
+        cursor.insertText(QStringLiteral("  "), QTextCharFormat());
+        cursor.insertText(remark, colored(dimmed()));
+    }
+}
+
+QString FactSheet::text() const {
+    return toPlainText().remove(mayBreak);
+}
+
+QMimeData* FactSheet::createMimeDataFromSelection() const {
+    // Names are copied as they are, without the places to break them.
+    auto* mime = new QMimeData;
+    mime->setText(textCursor().selection().toPlainText().remove(mayBreak));
+    return mime;
+}
+
+void FactSheet::finish() {
+    finishEdit();
+    moveCursor(QTextCursor::Start);
+}
+
 namespace {
 
 /// A graph launch may start thousands of kernels; more links than this help nobody.

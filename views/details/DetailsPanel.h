@@ -1,11 +1,54 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QTextBrowser>
+#include <QTextCursor>
 #include <QWidget>
+#include <vector>
 
 #include "model/trace/Trace.h"
 
 namespace lanescope::views {
+
+/// A read-only page of headings, facts and links. Long names wrap where a reader would break them,
+/// everything can be selected and copied, and all text is taken literally: names come from
+/// untrusted files.
+class FactSheet : public QTextBrowser {
+    Q_OBJECT
+  public:
+    explicit FactSheet(QWidget* parent = nullptr);
+
+    /// Begins a new page; what is added shows with `finish`.
+    void clearSheet();
+    void addTitle(const QString& text, const QColor& swatch = {});
+    /// What kind of thing the title names.
+    void addCaption(const QString& text);
+    void addHeading(const QString& text);
+    void addParagraph(const QString& text, const QColor& mark = {});
+    /// Two columns, names dimmed.
+    void addFacts(const std::vector<Property>& facts);
+    /// One line that emits `linkActivated(bits)` when clicked, with dimmed text behind it.
+    void addLink(const QString& text, quint32 bits, const QString& remark = {});
+    /// Call after the last addition: back to the top of the page.
+    void finish();
+
+    /// What stands on the page, as it would be copied.
+    QString text() const;
+    QSize sizeHint() const override { return {320, 400}; }
+
+  signals:
+    void linkActivated(quint32 bits);
+
+  protected:
+    QMimeData* createMimeDataFromSelection() const override;
+
+  private:
+    QTextCursor newBlock(int topMargin, int bottomMargin);
+    QColor dimmed() const;
+    void finishEdit();
+
+    QTextCursor edit_;  ///< Holds the page together while it is being written; null otherwise.
+};
 
 class FactSheet;
 

@@ -2,9 +2,54 @@
 #pragma once
 
 #include <QWidget>
+#include <vector>
 
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
+
+class QLabel;
+class QToolButton;
+
+namespace lanescope::views {
+
+/// A banner over a trace that is incomplete or doubtful: the gravest sentence, how many more there
+/// are, and a way to all of them. Hidden while there is no warning.
+class HealthBar : public QWidget {
+    Q_OBJECT
+  public:
+    explicit HealthBar(QWidget* parent = nullptr);
+
+    /// Shows the warnings and errors of `notes`; information alone does not raise the banner.
+    void setNotes(const std::vector<HealthNote>& notes);
+    /// Offers to show where the gravest of them happened.
+    void setPlaceKnown(bool isKnown);
+    /// The gravest of the notes; nothing to be shown has an empty sentence.
+    const HealthNote& worst() const { return worstNote_; }
+    void setTheme(const Theme& theme);
+    QString text() const;
+
+  signals:
+    void detailsRequested();
+    /// The user wants to see where it happened.
+    void placeRequested();
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+  private:
+    void updateColors();
+
+    Theme theme_ = Theme::light();
+    Severity worst_ = Severity::Info;
+    HealthNote worstNote_;
+    QLabel* label_;
+    QToolButton* more_;
+    QToolButton* place_;
+    QToolButton* close_;
+};
+
+}  // namespace lanescope::views
 
 namespace lanescope {
 struct DescribedThing;

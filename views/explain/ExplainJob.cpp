@@ -3,16 +3,16 @@
 
 #include <utility>
 
-#include "model/compare/storedSummary.h"
-#include "model/compare/summaryFacts.h"
-#include "model/explain/steadySteps.h"
-#include "model/steps/stepRanges.h"
+#include "model/analysis/runConditions.h"
+#include "model/analysis/stepRanges.h"
+#include "model/analysis/storedSummary.h"
+#include "model/explain/StepGrid.h"
 #include "views/jobs/LatestJob.h"
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
 
-using namespace compare;
+using namespace analysis;
 
 namespace {
 

@@ -9,14 +9,13 @@
 #include <array>
 #include <cmath>
 
-#include "model/compare/shownNumbers.h"
-#include "model/values/formatValue.h"
-#include "views/text/plainToolTip.h"
-#include "views/text/toQString.h"
+#include "model/analysis/shownNumbers.h"
+#include "model/text/formatValue.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
 
-using namespace compare;
+using namespace analysis;
 using explain::StepPlace;
 
 namespace {

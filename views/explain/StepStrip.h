@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "model/format/TimeRange.h"
-#include "views/explain/ExplainedRun.h"
+#include "views/explain/ExplainJob.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope::views {
@@ -82,7 +82,7 @@ class StepStrip : public QWidget {
     /// Columns that share a bar: one, or as many as stand in a pixel.
     size_t columnsPerBar() const;
     int64_t highestNs() const;
-    const compare::StepSummary& stepOf(explain::StepPlace place) const;
+    const analysis::StepSummary& stepOf(explain::StepPlace place) const;
     std::optional<Cell> cellOf(explain::StepPlace place) const;
     void choose(size_t row, size_t column, int direction);
     bool walk(int key);

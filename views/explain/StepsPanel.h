@@ -7,8 +7,67 @@
 
 #include "model/explain/StepGrid.h"
 #include "model/trace/Trace.h"
-#include "views/explain/ExplainedRun.h"
+#include "views/explain/ExplainJob.h"
 #include "views/theme/Theme.h"
+
+namespace lanescope::views {
+
+/// A map of a run: a row for each rank, a column for each step, the stronger the colour the longer
+/// it took. Where there are more steps than pixels, a pixel shows the longest. A click, or the
+/// arrow keys, choose a step; Enter or a double click go there.
+class RankLens : public QWidget {
+    Q_OBJECT
+  public:
+    explicit RankLens(QWidget* parent = nullptr);
+
+    void setRun(ExplainedRunPtr run);
+    void setMeasure(const explain::LensMeasure& measure);
+    void setTheme(const Theme& theme);
+
+    std::optional<explain::StepPlace> chosen() const;
+    std::optional<explain::StepPlace> stepAt(QPoint position) const;
+    QRectF cellOf(size_t row, size_t column) const;
+    QColor colorOf(explain::StepPlace place) const;
+    QString tipAt(explain::StepPlace place) const;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+  signals:
+    void stepChosen(lanescope::explain::StepPlace place);
+    void stepActivated(lanescope::explain::StepPlace place);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
+
+  private:
+    bool isEmpty() const { return !run_ || run_->grid.isEmpty(); }
+    QRect mapArea() const;
+    void measureLabels();
+    int rowHeight() const;
+    double columnWidth() const;
+    size_t columnsPerCell() const;
+    const analysis::StepSummary& stepOf(explain::StepPlace place) const;
+    void paintLegend(QPainter& painter) const;
+    void choose(size_t row, size_t column, int direction);
+
+    ExplainedRunPtr run_;
+    explain::LensMeasure measure_;
+    explain::LensScale scale_;
+    Theme theme_ = Theme::light();
+    size_t row_ = 0, column_ = 0;
+    bool hasChosen_ = false;
+    int labelWidth_ = 0;
+};
+
+}  // namespace lanescope::views
 
 class QComboBox;
 class QStackedWidget;

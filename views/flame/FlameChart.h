@@ -2,13 +2,80 @@
 #pragma once
 
 #include <QAbstractScrollArea>
+#include <QColor>
 #include <QPixmap>
+#include <QRect>
+#include <QString>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
-#include "views/flame/paintFlame.h"
+#include "model/flame/FlameTree.h"
+#include "views/theme/Theme.h"
 #include "views/timeline/HoverCard.h"
 
 namespace lanescope::views {
+
+// What a frame of a flame graph is told by. Any thread.
+
+/// "12.3 ms, 4.5 %" of the time of the whole tree.
+QString timeOf(const FlameTree& tree, uint32_t node);
+/// The lines of the card: kind, time, shares of all and of what is shown, time of its own.
+QString detailOf(const FlameTree& tree, uint32_t node, uint32_t root);
+/// The frame and those around it, the innermost first, a line each, then its times: for the
+/// clipboard.
+QString stackOf(const FlameTree& tree, uint32_t node);
+/// "3 frames, 12.3 ms, 4.5 % of GPU time".
+QString textOf(const FlameTree& tree, const FlameMatches& matches);
+/// What finds on a timeline what a frame stands for: `line:train.py:212`, `function:forward`, the
+/// name of a kernel. Empty where nothing does.
+QString searchFor(const Trace& trace, const FlameTree& tree, uint32_t node, bool isByLine);
+
+}  // namespace lanescope::views
+
+class QPainter;
+
+namespace lanescope::views {
+
+/// Where frames of a tree stand on the screen: a row for each depth, `root` at the top over the
+/// whole width.
+struct FlamePlaces {
+    const FlameTree* tree = nullptr;
+    uint32_t root = 0;
+    int width = 0;      ///< Of `root`, in pixels.
+    int rowHeight = 0;  ///< In pixels.
+
+    /// Frames of a depth within `root`, by where they start. O(log n).
+    std::span<const uint32_t> row(uint32_t depth) const;
+    /// Where a frame within `root` is drawn; as wide as a pixel at least.
+    QRect rectOf(uint32_t node) const;
+    /// The pixel in which a time of the axis of `FlameTree::Node::startNs` lies.
+    int xOf(int64_t ns) const;
+    /// The deepest frame whose pixels hold this one; of several the longest. `noIndex` for none.
+    uint32_t frameAt(QPoint position) const;
+};
+
+/// A frame as it is drawn: alone, or with others that share its pixel.
+struct DrawnFrame {
+    uint32_t node = 0;  ///< Of several the one that starts first.
+    int x = 0, width = 0;
+    bool isSeveral = false;
+};
+
+/// What is drawn of a row: no more than there are pixels, so that its cost does not grow with the
+/// tree. A pixel shows every frame of its own width at least; narrower ones share one. O(width *
+/// log n).
+std::vector<DrawnFrame> drawnFrames(const FlamePlaces& places, uint32_t depth);
+
+/// The colour of a frame: what ran as on the timeline, the program's own functions stronger than
+/// those of packages.
+QColor flameColor(const FlameTree& tree, uint32_t node, const Theme& theme);
+
+/// Paints the rows from `firstDepth` that `area` has room for, from its top on. With matches all
+/// other frames are faint. GUI thread.
+void paintFlame(QPainter& painter, QRect area, const FlamePlaces& places, uint32_t firstDepth,
+                const FlameMatches& matches, const Theme& theme);
 
 using FlameTreePtr = std::shared_ptr<const FlameTree>;
 

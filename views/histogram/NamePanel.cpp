@@ -1,18 +1,253 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/histogram/NamePanel.h"
 
+#include <QKeyEvent>
 #include <QLabel>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
-#include "model/values/formatTable.h"
-#include "model/values/formatValue.h"
-#include "views/histogram/NameHistogram.h"
+#include "model/text/formatTable.h"
+#include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
-#include "views/text/WrappedLabel.h"
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
+namespace {
+
+constexpr int margin = 8;
+constexpr int pixelsPerBar = 9;
+constexpr int aim = 4;  // pixels beside a point that still count as on it
+
+}  // namespace
+
+NameHistogram::NameHistogram(QWidget* parent) : QWidget(parent) {
+    setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("When and how long everything of this name ran"));
+}
+
+void NameHistogram::setOccurrences(NameOccurrencesPtr occurrences, TimeRange trace) {
+    occurrences_ = std::move(occurrences);
+    trace_ = trace;
+    current_.reset();
+    rebuild();
+}
+
+void NameHistogram::setTheme(const Theme& theme) {
+    theme_ = theme;
+    update();
+}
+
+QRect NameHistogram::timeArea() const {
+    const int foot = fontMetrics().height() + margin;
+    return {margin, margin + fontMetrics().height(), width() * 3 / 5 - 2 * margin,
+            std::max(1, height() - margin - fontMetrics().height() - foot)};
+}
+
+QRect NameHistogram::durationArea() const {
+    const QRect time = timeArea();
+    return {width() * 3 / 5 + margin, time.top(), std::max(1, width() * 2 / 5 - 2 * margin),
+            time.height()};
+}
+
+void NameHistogram::rebuild() {
+    histogram_ = {};
+    longestAt_.clear();
+    if (occurrences_ && !occurrences_->isEmpty()) {
+        histogram_ = durationHistogram(
+            *occurrences_, static_cast<size_t>(std::max(1, durationArea().width() / pixelsPerBar)));
+        const size_t count = occurrences_->events.size();
+        longestAt_.assign(static_cast<size_t>(std::max(1, timeArea().width())), count);
+        for (size_t index = 0; index < count; ++index) {
+            const auto pixel = static_cast<size_t>(
+                std::clamp<int>(xOf(occurrences_->startNs[index]) - timeArea().left(), 0,
+                                static_cast<int>(longestAt_.size()) - 1));
+            size_t& longest = longestAt_[pixel];
+            if (longest == count ||
+                occurrences_->durationNs[longest] < occurrences_->durationNs[index])
+                longest = index;
+        }
+    }
+    update();
+}
+
+int NameHistogram::xOf(int64_t timeNs) const {
+    const double share = static_cast<double>(timeNs - trace_.startNs) /
+                         static_cast<double>(std::max<int64_t>(1, trace_.durationNs()));
+    return timeArea().left() + static_cast<int>(std::floor(share * timeArea().width()));
+}
+
+/// From 0, so that twice as high is twice as long.
+int NameHistogram::yOf(int64_t durationNs) const {
+    const double share = static_cast<double>(durationNs) /
+                         static_cast<double>(std::max<int64_t>(1, occurrences_->longestNs));
+    return timeArea().bottom() - static_cast<int>(std::lround(share * (timeArea().height() - 3)));
+}
+
+QRect NameHistogram::barArea(size_t bar) const {
+    const QRect area = durationArea();
+    const auto count = static_cast<int>(histogram_.bars.size());
+    const int left = area.left() + area.width() * static_cast<int>(bar) / count;
+    const int right = area.left() + area.width() * (static_cast<int>(bar) + 1) / count;
+    const double share = static_cast<double>(histogram_.bars[bar].count) /
+                         static_cast<double>(std::max<int64_t>(1, histogram_.mostInOne));
+    // One alone is still seen.
+    const int high = histogram_.bars[bar].count == 0
+                         ? 0
+                         : std::max(2, static_cast<int>(std::lround(share * area.height())));
+    return {left, area.bottom() - high + 1, std::max(1, right - left - 1), high};
+}
+
+void NameHistogram::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), theme_.canvas);
+    if (!occurrences_ || occurrences_->isEmpty()) return;
+    paintOverTime(painter);
+    paintByDuration(painter);
+    if (!hasFocus()) return;
+    painter.setPen(QPen(theme_.accent, 2));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(rect().adjusted(1, 1, -2, -2));
+}
+
+void NameHistogram::paintOverTime(QPainter& painter) const {
+    const QRect area = timeArea();
+    painter.fillRect(QRect(area.left(), area.bottom() + 1, area.width(), 1), theme_.separator);
+    const int medianY = yOf(occurrences_->medianNs);
+    painter.fillRect(QRect(area.left(), medianY, area.width(), 1), theme_.grid);
+    const QColor color = theme_.colorOf(SliceCategory::Kernel);
+    for (size_t pixel = 0; pixel < longestAt_.size(); ++pixel) {
+        const size_t longest = longestAt_[pixel];
+        if (longest == occurrences_->events.size()) continue;
+        const int y = yOf(occurrences_->durationNs[longest]);
+        const int x = area.left() + static_cast<int>(pixel);
+        QColor stem = color;
+        stem.setAlpha(70);
+        painter.fillRect(QRect(x, y, 1, area.bottom() - y + 1), stem);
+        painter.fillRect(QRect(x - 1, y - 1, 3, 3), current_ == longest ? theme_.accent : color);
+    }
+    painter.setPen(theme_.mutedText);
+    const int baseline = margin + fontMetrics().ascent() - 2;
+    painter.drawText(area.left(), baseline,
+                     tr("how long, over time; highest %1, line: median %2")
+                         .arg(toQString(formatDuration(occurrences_->longestNs)),
+                              toQString(formatDuration(occurrences_->medianNs))));
+    const int foot = area.bottom() + fontMetrics().ascent() + 4;
+    painter.drawText(area.left(), foot, toQString(formatTimestamp(trace_.startNs)));
+    const QString end = toQString(formatTimestamp(trace_.endNs));
+    painter.drawText(area.right() - fontMetrics().horizontalAdvance(end), foot, end);
+}
+
+void NameHistogram::paintByDuration(QPainter& painter) const {
+    const QRect area = durationArea();
+    painter.fillRect(QRect(area.left(), area.bottom() + 1, area.width(), 1), theme_.separator);
+    for (size_t bar = 0; bar < histogram_.bars.size(); ++bar) {
+        const bool isCurrent =
+            current_ && histogram_.bars[bar].count > 0 &&
+            occurrences_->durationNs[*current_] >= histogram_.bars[bar].fromNs &&
+            (occurrences_->durationNs[*current_] < histogram_.bars[bar].untilNs ||
+             bar + 1 == histogram_.bars.size());
+        painter.fillRect(barArea(bar),
+                         isCurrent ? theme_.accent : theme_.colorOf(SliceCategory::Kernel));
+    }
+    painter.setPen(theme_.mutedText);
+    const QString scale = histogram_.isLogarithmic ? tr(", logarithmic") : QString();
+    painter.drawText(area.left(), margin + fontMetrics().ascent() - 2,
+                     tr("how many took how long%1; most in one bar: %2")
+                         .arg(scale, toQString(formatCount(histogram_.mostInOne))));
+    const int foot = area.bottom() + fontMetrics().ascent() + 4;
+    painter.drawText(area.left(), foot, toQString(formatDuration(occurrences_->shortestNs)));
+    const QString end = toQString(formatDuration(occurrences_->longestNs));
+    painter.drawText(area.right() - fontMetrics().horizontalAdvance(end), foot, end);
+}
+
+std::optional<size_t> NameHistogram::occurrenceAt(QPoint position) const {
+    if (!occurrences_ || occurrences_->isEmpty()) return std::nullopt;
+    if (durationArea().adjusted(0, 0, 1, 1).contains(position)) {
+        for (size_t bar = 0; bar < histogram_.bars.size(); ++bar) {
+            const QRect area = barArea(bar);
+            if (position.x() >= area.left() && position.x() <= area.right() + 1)
+                return histogram_.bars[bar].count > 0 ? std::optional(histogram_.bars[bar].longest)
+                                                      : std::nullopt;
+        }
+        return std::nullopt;
+    }
+    if (!timeArea().adjusted(0, 0, 1, 1).contains(position)) return std::nullopt;
+    // The nearest of the pixels beside it that has one.
+    const int pixel = position.x() - timeArea().left();
+    for (int away = 0; away <= aim; ++away)
+        for (const int each : {pixel - away, pixel + away})
+            if (each >= 0 && each < static_cast<int>(longestAt_.size()) &&
+                longestAt_[static_cast<size_t>(each)] < occurrences_->events.size())
+                return longestAt_[static_cast<size_t>(each)];
+    return std::nullopt;
+}
+
+QString NameHistogram::textOf(size_t occurrence) const {
+    return tr("%1 at %2")
+        .arg(toQString(formatDuration(occurrences_->durationNs[occurrence])),
+             toQString(formatTimestamp(occurrences_->startNs[occurrence])));
+}
+
+void NameHistogram::mousePressEvent(QMouseEvent* event) {
+    const auto found = occurrenceAt(event->pos());
+    if (!found || event->button() != Qt::LeftButton) return;
+    current_ = found;
+    update();
+    emit eventActivated(occurrences_->events[*found]);
+}
+
+void NameHistogram::mouseMoveEvent(QMouseEvent* event) {
+    const auto found = occurrenceAt(event->pos());
+    setCursor(found ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    if (!found) return QToolTip::hideText();
+    QToolTip::showText(event->globalPosition().toPoint(), textOf(*found), this);
+}
+
+void NameHistogram::step(int direction) {
+    if (!occurrences_ || occurrences_->isEmpty()) return;
+    const auto last = static_cast<int64_t>(occurrences_->events.size()) - 1;
+    const int64_t next = current_        ? static_cast<int64_t>(*current_) + direction
+                         : direction > 0 ? 0
+                                         : last;
+    current_ = static_cast<size_t>(std::clamp<int64_t>(next, 0, last));
+    setAccessibleDescription(textOf(*current_));
+    update();
+}
+
+void NameHistogram::keyPressEvent(QKeyEvent* event) {
+    switch (event->key()) {
+        case Qt::Key_Left:
+            return step(-1);
+        case Qt::Key_Right:
+            return step(+1);
+        case Qt::Key_End:
+            if (occurrences_ && !occurrences_->isEmpty()) current_ = occurrences_->longest();
+            return update();
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            if (current_) emit eventActivated(occurrences_->events[*current_]);
+            return;
+        default:
+            QWidget::keyPressEvent(event);
+    }
+}
+
+void NameHistogram::resizeEvent(QResizeEvent*) {
+    rebuild();
+}
+void NameHistogram::focusInEvent(QFocusEvent*) {
+    update();
+}
+void NameHistogram::focusOutEvent(QFocusEvent*) {
+    update();
+}
+
 namespace {
 
 QString sentenceOf(const NameOccurrences& found) {

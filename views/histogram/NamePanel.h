@@ -2,9 +2,69 @@
 #pragma once
 
 #include <QWidget>
+#include <memory>
+#include <optional>
 
+#include "model/lod/nameOccurrences.h"
 #include "model/trace/Trace.h"
 #include "views/theme/Theme.h"
+
+namespace lanescope::views {
+
+using NameOccurrencesPtr = std::shared_ptr<const NameOccurrences>;
+
+/// Two charts of everything of one name: at the left how long each took over the time of the trace,
+/// at the right how many took how long. A click on either, or Enter, leads to one of them: where
+/// several share a place, to the longest.
+class NameHistogram : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit NameHistogram(QWidget* parent = nullptr);
+
+    /// Null for none.
+    void setOccurrences(NameOccurrencesPtr occurrences, TimeRange trace);
+    void setTheme(const Theme& theme);
+    // Where the two charts are drawn.
+    QRect timeArea() const;
+    QRect durationArea() const;
+    const DurationHistogram& histogram() const { return histogram_; }
+    /// The one that a click there leads to; nothing where there is none.
+    std::optional<size_t> occurrenceAt(QPoint position) const;
+    QSize minimumSizeHint() const override { return {320, 90}; }
+    QSize sizeHint() const override { return {900, 200}; }
+
+  signals:
+    void eventActivated(lanescope::EventRef event);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+
+  private:
+    void rebuild();
+    void paintOverTime(QPainter& painter) const;
+    void paintByDuration(QPainter& painter) const;
+    int xOf(int64_t timeNs) const;
+    int yOf(int64_t durationNs) const;
+    QRect barArea(size_t bar) const;
+    void step(int direction);
+    QString textOf(size_t occurrence) const;
+
+    NameOccurrencesPtr occurrences_;
+    TimeRange trace_;
+    Theme theme_ = Theme::light();
+    DurationHistogram histogram_;
+    std::vector<size_t> longestAt_;  ///< By pixel of the time, the longest there; else the count.
+    std::optional<size_t> current_;
+};
+
+}  // namespace lanescope::views
 
 class QLabel;
 

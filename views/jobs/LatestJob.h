@@ -2,10 +2,55 @@
 #pragma once
 
 #include <QObject>
+#include <QThreadPool>
 #include <functional>
 #include <memory>
+#include <new>
+
+class QEvent;
 
 namespace lanescope::views {
+
+/// Brings the answer of a worker to the GUI thread. What that takes is made beforehand, but for
+/// what Qt's queue of events may grow by, so that a worker which ran out of memory can still say
+/// so. Made on the GUI thread, and given back to it: it goes away when it has arrived, or with the
+/// application.
+class Courier : public QObject {
+  public:
+    /// `arrive` is called on the GUI thread. What it is to find there lies in what it shares with
+    /// the worker.
+    explicit Courier(std::function<void()> arrive);
+    ~Courier() override;
+
+    /// Any thread, exactly once; afterwards nobody may use it.
+    void send() noexcept;
+
+  protected:
+    void customEvent(QEvent* event) override;
+
+  private:
+    std::function<void()> arrive_;
+    std::unique_ptr<QEvent> event_;
+};
+
+/// The same value, but whoever drops it last does not free it: a thread of the global pool does.
+/// To free what grows with the events of a trace takes tens of milliseconds, as the system takes
+/// back page by page, and the last one is often the GUI thread.
+template <class T>
+std::shared_ptr<T> freedElsewhere(std::shared_ptr<T> value) {
+    T* const at = value.get();
+    if (at == nullptr) return value;
+    return std::shared_ptr<T>(at, [value = std::move(value)](T*) mutable {
+        // At the very end of the program there is no pool any more.
+        QThreadPool* const pool = QThreadPool::globalInstance();
+        if (!pool) return;
+        try {
+            pool->start([value = std::move(value)]() mutable { value.reset(); });
+        } catch (const std::bad_alloc&) {
+            // It was freed here.
+        }
+    });
+}
 
 /// Runs work off the GUI thread, one job at a time, and publishes no answer after a newer one. At
 /// most one more job waits, the newest, so a selection that is being dragged never builds a queue.

@@ -1,14 +1,404 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/notes/TimelineMarks.h"
 
+#include <QApplication>
 #include <QCursor>
+#include <QHBoxLayout>
+#include <QHelpEvent>
+#include <QKeyEvent>
 #include <QLabel>
+#include <QLineEdit>
+#include <QMouseEvent>
+#include <QPaintEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <QToolButton>
+#include <QToolTip>
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
 
-#include "model/notes/markTracks.h"
+#include "model/notes/Mark.h"
+#include "model/text/formatValue.h"
+#include "views/notes/MarkStore.h"
+#include "views/text/shownText.h"
+#include "views/theme/Theme.h"
 #include "views/timeline/TimelineView.h"
+#include "views/timeline/timelineInput.h"
 
 namespace lanescope::views {
+namespace {
+
+constexpr int swatchSize = 18;
+const char* const colorNames[] = {
+    QT_TRANSLATE_NOOP("MarkEditor", "Orange"), QT_TRANSLATE_NOOP("MarkEditor", "Sky blue"),
+    QT_TRANSLATE_NOOP("MarkEditor", "Green"),  QT_TRANSLATE_NOOP("MarkEditor", "Vermilion"),
+    QT_TRANSLATE_NOOP("MarkEditor", "Pink"),   QT_TRANSLATE_NOOP("MarkEditor", "Blue")};
+
+}  // namespace
+
+MarkEditor::MarkEditor(QWidget* parent) : QFrame(parent), text_(new QLineEdit(this)) {
+    setObjectName("markEditor");
+    setAutoFillBackground(true);
+    text_->setPlaceholderText(tr("What is here? Enter keeps it."));
+    text_->setAccessibleName(tr("Text of the mark"));
+    text_->setMinimumWidth(260);
+    text_->installEventFilter(this);
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(6, 5, 6, 5);
+    layout->setSpacing(4);
+    layout->addWidget(text_);
+    for (size_t index = 0; index < std::size(markColors); ++index) {
+        auto* swatch = new QToolButton(this);
+        swatch->setCheckable(true);
+        swatch->setAutoExclusive(true);
+        swatch->setFixedSize(swatchSize, swatchSize);
+        swatch->setFocusPolicy(Qt::TabFocus);
+        swatch->setToolTip(tr("%1 (Alt+%2)").arg(tr(colorNames[index])).arg(index + 1));
+        swatch->setAccessibleName(tr(colorNames[index]));
+        swatch->setShortcut(QKeySequence(Qt::ALT | Qt::Key(int(Qt::Key_1) + int(index))));
+        swatch->installEventFilter(this);
+        connect(swatch, &QToolButton::clicked, this, [this, index] {
+            pick(markColors[index]);
+            text_->setFocus();
+        });
+        colors_.push_back(swatch);
+        layout->addWidget(swatch);
+    }
+    hide();
+}
+
+MarkEditor::~MarkEditor() {
+    isOpen_ = false;
+}
+
+void MarkEditor::setTheme(const Theme& theme) {
+    QString style =
+        QStringLiteral("#markEditor { background: %1; border: 1px solid %2; border-radius: 4px; }")
+            .arg(theme.card.name(), theme.accent.name());
+    setStyleSheet(style);
+    for (size_t index = 0; index < colors_.size(); ++index) {
+        colors_[index]->setStyleSheet(
+            QStringLiteral("QToolButton { background: #%1; border: 2px solid %2; border-radius: "
+                           "3px; } QToolButton:checked, QToolButton:focus { border-color: %3; }")
+                .arg(markColors[index], 6, 16, QLatin1Char('0'))
+                .arg(theme.card.name(), theme.text.name()));
+    }
+}
+
+void MarkEditor::edit(const Mark& mark, bool isNew) {
+    if (isOpen_) finish(true);
+    mark_ = mark;
+    isNew_ = isNew;
+    isOpen_ = true;
+    text_->setText(toQString(mark.text));
+    text_->selectAll();
+    pick(mark.color);
+    adjustSize();
+    show();
+    raise();
+    text_->setFocus();
+}
+
+void MarkEditor::pick(uint32_t color) {
+    mark_.color = color;
+    for (size_t index = 0; index < colors_.size(); ++index)
+        colors_[index]->setChecked(markColors[index] == color);
+}
+
+void MarkEditor::finish(bool isKept) {
+    if (!std::exchange(isOpen_, false)) return;
+    hide();
+    if (!isKept) {
+        emit rejected(mark_, isNew_);
+        return;
+    }
+    mark_.text = text_->text().trimmed().toStdString();
+    emit accepted(mark_, isNew_);
+}
+
+bool MarkEditor::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
+        if (isEnter || key->key() == Qt::Key_Escape) {
+            event->accept();
+            if (event->type() == QEvent::KeyPress) finish(isEnter);
+            return true;
+        }
+    }
+    if (event->type() == QEvent::FocusOut) {
+        // To a colour of this very window is not away, nor to a menu or another program.
+        const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
+        if (reason == Qt::PopupFocusReason || reason == Qt::ActiveWindowFocusReason)
+            return QFrame::eventFilter(watched, event);
+        const QWidget* now = QApplication::focusWidget();
+        if (!now || !isAncestorOf(now)) finish(true);
+    }
+    return QFrame::eventFilter(watched, event);
+}
+
+namespace {
+
+constexpr int faintAlpha = 120;
+constexpr int rangeAlpha = 24;
+
+QColor faint(QColor color, int alpha) {
+    color.setAlpha(alpha);
+    return color;
+}
+
+}  // namespace
+
+MarkLines::MarkLines(MarkStore& store, TimelineView& timeline)
+    : QWidget(&timeline), store_(store), timeline_(timeline) {
+    setAttribute(Qt::WA_TransparentForMouseEvents);
+    setAttribute(Qt::WA_NoSystemBackground);
+    setFocusPolicy(Qt::NoFocus);
+    timeline_.setOverlay(this);
+    const auto repaint = [this] { update(); };
+    connect(&store_, &MarkStore::changed, this, &MarkLines::follow);
+    connect(&store_, &MarkStore::selectionChanged, this, repaint);
+    connect(&timeline_, &TimelineView::placesChanged, this, &MarkLines::follow);
+    follow();
+}
+
+void MarkLines::follow() {
+    // Without marks there is nothing to lie in the way of painting.
+    setVisible(!store_.marks().empty());
+    setGeometry(timeline_.tracksArea());
+    raise();
+    update();
+}
+
+void MarkLines::paintEvent(QPaintEvent* event) {
+    QPainter painter(this);
+    painter.setClipRect(event->rect());
+    for (const Mark& mark : store_.marks()) paintMark(painter, mark);
+}
+
+void MarkLines::paintMark(QPainter& painter, const Mark& mark) const {
+    const double from = timeline_.xOf(mark.range.startNs) - x();
+    const double to = timeline_.xOf(mark.range.endNs) - x();
+    if (to < -2 || from > width() + 2) return;
+    const QColor color = QColor::fromRgb(mark.color);
+    const int width = mark.id == store_.selected() ? 2 : 1;
+    // Cut to the widget first: far in, the other end may lie beyond what a painter can count.
+    const int left = static_cast<int>(std::floor(std::max(from, -4.0)));
+    const int right = static_cast<int>(std::floor(std::min<double>(to, this->width() + 4)));
+    const auto paintIn = [&](const QRect& area, int lineAlpha) {
+        const QColor line = faint(color, lineAlpha);
+        painter.fillRect(QRect(left, area.top(), width, area.height()), line);
+        if (right > left + 2) {
+            painter.fillRect(QRect(left, area.top(), right - left, area.height()),
+                             faint(color, rangeAlpha));
+            painter.fillRect(QRect(right, area.top(), width, area.height()), line);
+        }
+    };
+    paintIn(rect(), mark.track.empty() ? 190 : faintAlpha);
+    if (mark.track.empty() || !timeline_.trace()) return;
+    const uint32_t track = trackOfPath(*timeline_.trace(), mark.track);
+    if (track == noIndex) return;
+    const QRect row = timeline_.trackArea(track).translated(-pos());
+    if (!row.isEmpty()) paintIn(row.intersected(rect()), 255);
+}
+
+namespace {
+
+constexpr int pennantWidth = 11;
+constexpr int widestFlag = 220;
+constexpr int textInset = 6;
+
+QString tipOf(const Mark& mark) {
+    QString text = mark.text.empty() ? MarkStrip::tr("(no text)") : toQString(printable(mark.text));
+    text += '\n' + toQString(formatTimestamp(mark.range.startNs));
+    if (!mark.range.isEmpty())
+        text += MarkStrip::tr(", %1 long").arg(toQString(formatDuration(mark.range.durationNs())));
+    if (!mark.track.empty()) text += '\n' + toQString(printable(trackText(mark)));
+    return text;
+}
+
+}  // namespace
+
+MarkStrip::MarkStrip(MarkStore& store, TimelineView& timeline)
+    : store_(store), timeline_(timeline) {
+    setMouseTracking(true);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setFocusProxy(&timeline);
+    setAccessibleName(tr("Marks"));
+    const auto repaint = [this] { update(); };
+    connect(&store_, &MarkStore::changed, this, repaint);
+    connect(&store_, &MarkStore::selectionChanged, this, repaint);
+    connect(&timeline_, &TimelineView::placesChanged, this, repaint);
+}
+
+double MarkStrip::toX(int64_t timeNs) const {
+    return timeline_.xOf(timeNs) - x();
+}
+
+TimeRange MarkStrip::shownRange(const Mark& mark) const {
+    return isDragging_ && mark.id == pressed_ ? mark.range.shifted(draggedNs_) : mark.range;
+}
+
+std::vector<MarkStrip::Flag> MarkStrip::flags() const {
+    std::vector<Flag> found;
+    for (const Mark& mark : store_.marks()) {
+        const TimeRange range = shownRange(mark);
+        const double from = toX(range.startNs), to = toX(range.endNs);
+        if (to < 0 || from > width()) continue;
+        // A range whose start is out of sight keeps its flag at the edge.
+        const int left = static_cast<int>(std::floor(std::max(from, 0.0)));
+        found.push_back({&mark, QRect(left, 2, 0, height() - 6), range});
+    }
+    // Of those at one place always the same lies on top.
+    std::ranges::stable_sort(found, {}, [](const Flag& flag) { return flag.area.left(); });
+    for (size_t index = 0; index < found.size(); ++index) {
+        // Each ends where the next begins, so that all can be read and grasped.
+        const int left = found[index].area.left();
+        int room = std::max(pennantWidth, width() - 2 - left);
+        if (index + 1 < found.size())
+            room = std::min(room, found[index + 1].area.left() - left - 1);
+        found[index].area.setWidth(widthOf(*found[index].mark, room));
+    }
+    return found;
+}
+
+/// Texts are measured where there is room for them only: of any number of marks some hundred.
+int MarkStrip::widthOf(const Mark& mark, int room) const {
+    constexpr int narrowest = 3;
+    if (room <= pennantWidth || mark.text.empty())
+        return std::max(narrowest, std::min(room, pennantWidth));
+    const int textWidth = QFontMetrics(font()).horizontalAdvance(toQString(mark.text));
+    return std::min(room, std::clamp(textWidth + 2 * textInset, pennantWidth, widestFlag));
+}
+
+QRect MarkStrip::flagOf(const std::string& id) const {
+    for (const Flag& flag : flags())
+        if (flag.mark->id == id) return flag.area;
+    return {};
+}
+
+const Mark* MarkStrip::markAt(QPoint position) const {
+    const Mark* found = nullptr;
+    for (const Flag& flag : flags())
+        if (flag.area.adjusted(-1, -2, 1, 4).contains(position)) found = flag.mark;
+    return found;
+}
+
+void MarkStrip::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const Theme& theme = timeline_.theme();
+    painter.fillRect(rect(), theme.panel);
+    painter.fillRect(QRect(0, height() - 1, width(), 1), theme.separator);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const std::vector<Flag> all = flags();
+    for (size_t index = 0; index < all.size(); ++index) {
+        paintStretch(painter, all[index]);
+        // Many at one place are one flag.
+        const bool isCovered =
+            index + 1 < all.size() && all[index + 1].area.left() == all[index].area.left();
+        const std::string& id = all[index].mark->id;
+        if (!isCovered || id == store_.selected() || id == hovered_) paintFlag(painter, all[index]);
+    }
+}
+
+void MarkStrip::paintStretch(QPainter& painter, const Flag& flag) const {
+    if (flag.range.isEmpty()) return;
+    const double from = std::max(0.0, toX(flag.range.startNs));
+    const double to = std::min<double>(width(), toX(flag.range.endNs));
+    painter.fillRect(QRectF(from, height() - 5, std::max(1.0, to - from), 4),
+                     QColor::fromRgb(flag.mark->color));
+}
+
+void MarkStrip::paintFlag(QPainter& painter, const Flag& flag) const {
+    const Theme& theme = timeline_.theme();
+    const QColor color = QColor::fromRgb(flag.mark->color);
+    const bool isSelected = flag.mark->id == store_.selected();
+    const bool isHovered = flag.mark->id == hovered_;
+    painter.fillRect(QRect(flag.area.left(), 2, 2, height() - 3), color);
+    QPainterPath shape;
+    const QRectF area = flag.area;
+    // A pennant without text has a notch, so that it does not look like a slice.
+    if (area.width() <= pennantWidth) {
+        shape.addPolygon(QPolygonF({area.topLeft(),
+                                    {area.right(), area.top() + 4.5},
+                                    {area.left(), area.top() + 9},
+                                    area.topLeft()}));
+    } else {
+        shape.addRoundedRect(area, 3, 3);
+    }
+    painter.fillPath(shape, isHovered ? Theme::mix(color, theme.text, 0.12) : color);
+    if (isSelected) painter.strokePath(shape, QPen(theme.text, 1.5));
+    if (area.width() <= pennantWidth) return;
+    painter.setPen(theme.textOn(color));
+    const QRectF room = area.adjusted(textInset, 0, -textInset + 2, 0);
+    painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft,
+                     QFontMetrics(font()).elidedText(toQString(printable(flag.mark->text)),
+                                                     Qt::ElideRight, int(room.width())));
+}
+
+void MarkStrip::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    const Mark* mark = markAt(event->pos());
+    pressed_ = mark ? mark->id : std::string();
+    pressedX_ = event->pos().x();
+    isDragging_ = false;
+    draggedNs_ = 0;
+    store_.select(pressed_);
+    timeline_.setFocus(Qt::MouseFocusReason);
+}
+
+void MarkStrip::mouseMoveEvent(QMouseEvent* event) {
+    if (!pressed_.empty() && (event->buttons() & Qt::LeftButton)) {
+        isDragging_ = isDragging_ || std::abs(event->pos().x() - pressedX_) > clickTolerance;
+        draggedNs_ = timeline_.timeAt(event->pos().x()) - timeline_.timeAt(pressedX_);
+        return update();
+    }
+    const Mark* mark = markAt(event->pos());
+    const std::string now = mark ? mark->id : std::string();
+    if (now != hovered_) {
+        hovered_ = now;
+        setCursor(mark ? Qt::PointingHandCursor : Qt::ArrowCursor);
+        update();
+    }
+}
+
+void MarkStrip::mouseReleaseEvent(QMouseEvent*) {
+    const Mark* mark = store_.find(std::exchange(pressed_, {}));
+    if (!mark || !std::exchange(isDragging_, false)) return;
+    Mark moved = *mark;
+    moved.range = moved.range.shifted(draggedNs_);
+    store_.change(moved);
+    update();
+}
+
+void MarkStrip::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    if (const Mark* mark = markAt(event->pos()))
+        emit editRequested(mark->id);
+    else
+        emit newMarkRequested(timeline_.timeAt(x() + event->position().x()));
+}
+
+void MarkStrip::leaveEvent(QEvent*) {
+    hovered_.clear();
+    update();
+}
+
+bool MarkStrip::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const Mark* mark = markAt(help->pos());
+        QToolTip::showText(help->globalPos(),
+                           mark ? plainToolTip(tipOf(*mark)).replace('\n', "<br>")
+                                : tr("Double click sets a mark here; M marks what is selected."),
+                           this);
+        return true;
+    }
+    return QWidget::event(event);
+}
+
 namespace {
 
 /// Where the names of the tracks begin.

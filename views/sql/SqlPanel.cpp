@@ -3,27 +3,26 @@
 
 #include <QDateTime>
 #include <QFontDatabase>
+#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSplitter>
 #include <QTextBlock>
 #include <QTimer>
 #include <QTreeWidget>
+#include <QVBoxLayout>
 #include <algorithm>
 #include <optional>
 
-#include "model/query/queryPosition.h"
-#include "model/query/sampleQueries.h"
-#include "model/values/formatValue.h"
+#include "model/query/TraceQuery.h"
+#include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
-#include "views/sql/SqlSource.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
-#include "views/text/WrappedLabel.h"
-#include "views/text/plainToolTip.h"
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope::views {
@@ -335,6 +334,70 @@ void SqlPanel::activateRow(int row) {
     if (!start) return;
     const auto end = timeIn(table, row, {"end", "endNs"});
     emit rangeActivated({*start, std::max(*start, end.value_or(*start))});
+}
+
+Result<void> SqlPanel::Source::open() {
+    if (query_) return {};
+    auto opened =
+        QueryProcess::open(path_, [this](double, std::string_view) { return !isStopped_.load(); });
+    if (!opened) return fail(opened.error());
+    query_.emplace(std::move(*opened));
+    return {};
+}
+
+Result<std::vector<QueryTable>> SqlPanel::Source::tables() {
+    const std::lock_guard lock(mutex_);
+    if (auto opened = open(); !opened) return fail(opened.error());
+    auto found = query_->tables();
+    letGo();
+    return found;
+}
+
+Result<QueryResult, QueryError> SqlPanel::Source::run(const std::string& sql,
+                                                      const QueryLimits& limits) {
+    const std::lock_guard lock(mutex_);
+    if (auto opened = open(); !opened)
+        return tl::unexpected(QueryError{opened.error().sentence, std::nullopt});
+    auto result =
+        query_->run(sql, limits, [this](std::chrono::milliseconds) { return !isStopped_.load(); });
+    letGo();
+    return result;
+}
+
+void SqlPanel::arrange() {
+    auto* buttons = new QHBoxLayout;
+    buttons->setContentsMargins(8, 5, 8, 5);
+    buttons->setSpacing(8);
+    for (QWidget* button : {static_cast<QWidget*>(run_), static_cast<QWidget*>(stop_),
+                            static_cast<QWidget*>(samples_), static_cast<QWidget*>(earlier_)})
+        buttons->addWidget(button);
+    buttons->addWidget(status_, 1);
+
+    auto* question = new QWidget(this);
+    auto* column = new QVBoxLayout(question);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(buttons);
+    column->addWidget(editor_, 1);
+
+    auto* right = new QSplitter(Qt::Vertical, this);
+    right->addWidget(question);
+    right->addWidget(answer_);
+    right->setStretchFactor(0, 0);
+    right->setStretchFactor(1, 1);
+    right->setSizes({130, 220});
+    right->setChildrenCollapsible(false);
+
+    split_ = new QSplitter(Qt::Horizontal, this);
+    split_->addWidget(tables_);
+    split_->addWidget(right);
+    split_->setStretchFactor(0, 0);
+    split_->setStretchFactor(1, 1);
+    split_->setSizes({280, 1000});
+    split_->setChildrenCollapsible(false);
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(split_);
 }
 
 }  // namespace lanescope::views

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QSortFilterProxyModel>
+#include <QStringList>
 
-#include "model/values/ReportTable.h"
+#include "model/text/ReportTable.h"
 
 namespace lanescope::views {
 
@@ -39,6 +41,25 @@ class ReportModel : public QAbstractTableModel {
     QString toolTip(const Cell& cell, int column) const;
 
     ReportTable table_;
+};
+
+/// Sorts a `ReportModel` by value and keeps the rows whose text columns contain every typed word.
+class ReportFilter : public QSortFilterProxyModel {
+    Q_OBJECT
+  public:
+    explicit ReportFilter(QObject* parent = nullptr);
+    /// Words are separated by spaces; case is ignored. Empty text keeps every row.
+    void setText(const QString& text);
+    /// Keeps rows whose first column is one of `groups`; empty keeps every row.
+    void setGroups(const QStringList& groups);
+
+  protected:
+    bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+    bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
+
+  private:
+    QStringList words_;
+    QStringList groups_;
 };
 
 }  // namespace lanescope::views

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/tables/ReportView.h"
 
+#include <QAbstractItemModel>
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
@@ -9,19 +10,89 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPainter>
+#include <QStringList>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <string>
+#include <vector>
 
-#include "views/tables/ReportFilter.h"
 #include "views/tables/ReportModel.h"
-#include "views/tables/ShareBarDelegate.h"
-#include "views/tables/tabSeparated.h"
-#include "views/text/WrappedLabel.h"
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
+namespace {
+
+QString cleaned(QString cell) {
+    for (const QChar breaking : {QLatin1Char('\t'), QLatin1Char('\n'), QLatin1Char('\r')}) {
+        cell.replace(breaking, QLatin1Char(' '));
+    }
+    return cell;
+}
+
+std::vector<int> rowNumbers(const QAbstractItemModel& model, const QModelIndexList& rows) {
+    std::vector<int> numbers;
+    for (const QModelIndex& index : rows) numbers.push_back(index.row());
+    if (rows.isEmpty()) {
+        for (int row = 0; row < model.rowCount(); ++row) numbers.push_back(row);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    return numbers;
+}
+
+}  // namespace
+
+QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows) {
+    QStringList lines;
+    QStringList cells;
+    for (int column = 0; column < model.columnCount(); ++column) {
+        cells << cleaned(model.headerData(column, Qt::Horizontal).toString());
+    }
+    lines << cells.join(QLatin1Char('\t'));
+    for (const int row : rowNumbers(model, rows)) {
+        cells.clear();
+        for (int column = 0; column < model.columnCount(); ++column) {
+            cells << cleaned(model.index(row, column).data().toString());
+        }
+        lines << cells.join(QLatin1Char('\t'));
+    }
+    return lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
+}
+
+ShareBarDelegate::ShareBarDelegate(QObject* parent) : QStyledItemDelegate(parent) {}
+
+void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                             const QModelIndex& index) const {
+    QStyledItemDelegate::paint(painter, option, index);
+    const QVariant share = index.data(ReportModel::ShareRole);
+    if (!share.isValid()) return;
+
+    constexpr int height = 3;
+    constexpr int margin = 4;
+    QRectF groove = option.rect.adjusted(margin, 0, -margin, 0);
+    groove.setTop(groove.bottom() - height);
+    QRectF bar = groove;
+    bar.setWidth(groove.width() * share.toDouble());
+
+    const QVariant own = index.data(ReportModel::BarColorRole);
+    const QColor color =
+        own.isValid() ? own.value<QColor>() : option.palette.color(QPalette::Highlight);
+    QColor faint = color;
+    faint.setAlpha(36);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(faint);
+    painter->drawRoundedRect(groove, height / 2.0, height / 2.0);
+    painter->setBrush(option.state & QStyle::State_Selected
+                          ? option.palette.color(QPalette::HighlightedText)
+                          : color);
+    painter->drawRoundedRect(bar, height / 2.0, height / 2.0);
+    painter->restore();
+}
+
 namespace {
 
 constexpr int leastNameCharacters = 28;

@@ -1,9 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QModelIndexList>
+#include <QString>
+#include <QStyledItemDelegate>
 #include <QWidget>
 
-#include "model/values/ReportTable.h"
+#include "model/text/ReportTable.h"
+
+class QAbstractItemModel;
+
+namespace lanescope::views {
+
+/// Rows of a view as text that spreadsheets take from the clipboard: a line of headers, then one
+/// line a row, cells separated by tabs. Tabs and line breaks inside a cell become spaces. All rows
+/// of `model` if `rows` is empty, in the order of the view.
+QString tabSeparated(const QAbstractItemModel& model, const QModelIndexList& rows);
+
+/// Draws a thin bar under cells that have a `ReportModel::ShareRole`; others look as usual.
+class ShareBarDelegate : public QStyledItemDelegate {
+    Q_OBJECT
+  public:
+    explicit ShareBarDelegate(QObject* parent = nullptr);
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override;
+};
+
+}  // namespace lanescope::views
 
 class QHBoxLayout;
 class QLabel;

@@ -3,10 +3,21 @@
 
 #include <QWidget>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/format/TimeRange.h"
+#include "model/text/ReportTable.h"
 #include "model/trace/Trace.h"
+
+namespace lanescope::views {
+
+/// Events as rows to choose from, in the given order: what, start, duration, name. Not more than
+/// `maximumHitRows`, as nobody reads on.
+ReportTable hitTable(const Trace& trace, std::span<const EventRef> events);
+inline constexpr size_t maximumHitRows = 20'000;
+
+}  // namespace lanescope::views
 
 class QLabel;
 class QSplitter;

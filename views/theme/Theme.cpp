@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/theme/Theme.h"
 
+#include <qcustomplot.h>
+
+#include <QApplication>
+#include <QLinearGradient>
+#include <QPainter>
+#include <QPalette>
+#include <QStyleFactory>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 
-#include "model/compare/partColors.h"
+#include "model/analysis/StepParts.h"
 
 namespace lanescope::views {
 namespace {
@@ -54,10 +62,10 @@ std::array<QColor, sliceCategoryCount> categoryColors(const Theme& theme) {
     return colors;
 }
 
-std::array<QColor, compare::stepPartCount> partColors(const Theme& theme) {
-    std::array<QColor, compare::stepPartCount> colors;
+std::array<QColor, analysis::stepPartCount> partColors(const Theme& theme) {
+    std::array<QColor, analysis::stepPartCount> colors;
     for (size_t part = 0; part < colors.size(); ++part) {
-        const compare::PartColor color = compare::colorOf(static_cast<compare::StepPart>(part));
+        const analysis::PartColor color = analysis::colorOf(static_cast<analysis::StepPart>(part));
         colors[part] = QColor::fromRgb(theme.isDark ? color.dark : color.light);
     }
     return colors;
@@ -95,7 +103,7 @@ void makeColorBlindSafe(Theme& theme) {
                                 0xff035d91, 0xffb9dff5, 0xff4a9cc9});
     theme.distinct = colorsFrom({0xff56b4e9, 0xffe69f00, 0xff00765a, 0xfff0e442, 0xff0072b2,
                                  0xffb34700, 0xffcc79a7, 0xff8c8c8c});
-    using compare::StepPart;
+    using analysis::StepPart;
     for (const auto& [part, category] :
          {std::pair(StepPart::Compute, SliceCategory::Kernel),
           std::pair(StepPart::ExposedCommunication, SliceCategory::NcclKernel),
@@ -225,7 +233,7 @@ QColor Theme::colorOf(SliceCategory category, std::string_view name) const {
     return colorOf(category);
 }
 
-QColor Theme::colorOf(compare::StepPart part) const {
+QColor Theme::colorOf(analysis::StepPart part) const {
     return parts[static_cast<size_t>(part)];
 }
 
@@ -256,6 +264,114 @@ double Theme::contrast(const QColor& one, const QColor& other) {
     const double a = luminance(one);
     const double b = luminance(other);
     return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
+}
+
+QColor heatColor(const Theme& theme, const QColor& strong, double share) {
+    constexpr double faintest = 0.06;
+    return Theme::mix(theme.canvas, strong, faintest + (1 - faintest) * share);
+}
+
+void paintHeatBar(QPainter& painter, const QRect& bar, const QColor& low, const QColor& middle,
+                  const QColor& high) {
+    QLinearGradient colors(bar.topLeft(), bar.topRight());
+    colors.setColorAt(0, low);
+    if (middle.isValid()) colors.setColorAt(0.5, middle);
+    colors.setColorAt(1, high);
+    painter.fillRect(bar, colors);
+}
+
+void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font) {
+    plot.setBackground(theme.canvas);
+    for (QCPAxis* axis : {plot.xAxis, plot.yAxis}) {
+        axis->setBasePen(QPen(theme.separator));
+        axis->setTickPen(Qt::NoPen);
+        axis->setSubTickPen(Qt::NoPen);
+        axis->setTickLabelColor(theme.mutedText);
+        axis->setLabelColor(theme.mutedText);
+        axis->setTickLabelFont(font);
+        axis->setLabelFont(font);
+        axis->grid()->setPen(QPen(theme.grid));
+        axis->grid()->setZeroLinePen(QPen(theme.grid));
+    }
+    plot.xAxis->grid()->setVisible(false);
+    plot.xAxis->setVisible(true);
+    plot.yAxis->setVisible(true);
+}
+
+void showFocus(QCustomPlot& plot, const Theme& theme, bool hasFocus) {
+    plot.axisRect()->setBackground(hasFocus ? QBrush(Theme::mix(theme.canvas, theme.accent, 0.05))
+                                            : QBrush(Qt::NoBrush));
+    plot.replot(QCustomPlot::rpQueuedReplot);
+}
+
+void sayEmpty(QCustomPlot& plot, const Theme& theme, const QFont& font, const QString& sentence) {
+    plot.xAxis->setVisible(false);
+    plot.yAxis->setVisible(false);
+    auto* text = new QCPItemText(&plot);
+    text->position->setType(QCPItemPosition::ptAxisRectRatio);
+    text->position->setCoords(0.5, 0.5);
+    text->setPositionAlignment(Qt::AlignCenter);
+    text->setText(sentence);
+    text->setColor(theme.mutedText);
+    text->setFont(font);
+}
+
+ChartUnit chartUnit(double greatestNs) {
+    if (greatestNs >= 2e9) return {1e9, "s"};
+    if (greatestNs >= 2e6) return {1e6, "ms"};
+    if (greatestNs >= 2e3) return {1e3, "us"};
+    return {};
+}
+
+namespace {
+
+QPalette paletteFor(const Theme& theme) {
+    QPalette palette;
+    palette.setColor(QPalette::Window, theme.window);
+    palette.setColor(QPalette::WindowText, theme.text);
+    palette.setColor(QPalette::Base, theme.canvas);
+    palette.setColor(QPalette::AlternateBase, theme.panel);
+    palette.setColor(QPalette::Text, theme.text);
+    palette.setColor(QPalette::PlaceholderText, theme.mutedText);
+    palette.setColor(QPalette::Button, theme.panel);
+    palette.setColor(QPalette::ButtonText, theme.text);
+    palette.setColor(QPalette::BrightText, theme.error);
+    palette.setColor(QPalette::ToolTipBase, theme.card);
+    palette.setColor(QPalette::ToolTipText, theme.text);
+    palette.setColor(QPalette::Highlight, theme.accent);
+    palette.setColor(QPalette::HighlightedText, theme.accentText);
+    palette.setColor(QPalette::Link, theme.accent);
+    palette.setColor(QPalette::LinkVisited, theme.accent);
+    palette.setColor(QPalette::Light,
+                     Theme::mix(theme.panel, theme.text, theme.isDark ? 0.12 : 0.0));
+    palette.setColor(QPalette::Midlight, Theme::mix(theme.panel, theme.text, 0.06));
+    palette.setColor(QPalette::Mid, theme.separator);
+    palette.setColor(QPalette::Dark, Theme::mix(theme.separator, theme.text, 0.15));
+    palette.setColor(QPalette::Shadow, Theme::mix(theme.window, QColor(Qt::black), 0.5));
+
+    const QColor disabled = Theme::mix(theme.window, theme.mutedText, 0.6);
+    for (const auto role :
+         {QPalette::WindowText, QPalette::Text, QPalette::ButtonText, QPalette::HighlightedText}) {
+        palette.setColor(QPalette::Disabled, role, disabled);
+    }
+    palette.setColor(QPalette::Disabled, QPalette::Highlight, theme.separator);
+    return palette;
+}
+
+}  // namespace
+
+void applyTheme(QApplication& application, const Theme& theme) {
+    // Fusion draws from the palette alone, so both themes look the same on every desktop.
+    application.setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    const QPalette palette = paletteFor(theme);
+    application.setPalette(palette);
+    QToolTip::setPalette(palette);
+    application.setStyleSheet(
+        QStringLiteral("QToolTip { color: %1; background: %2; border: 1px solid %3; padding: 4px; }"
+                       "QSplitter::handle { background: %3; }"
+                       "QSplitter::handle:horizontal { width: 1px; }"
+                       "QSplitter::handle:vertical { height: 1px; }")
+            .arg(theme.text.name(), theme.card.name(), theme.separator.name()));
 }
 
 }  // namespace lanescope::views

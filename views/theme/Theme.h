@@ -2,12 +2,14 @@
 #pragma once
 
 #include <QColor>
+#include <QFont>
+#include <QRect>
 #include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "model/compare/StepParts.h"
+#include "model/analysis/StepParts.h"
 #include "model/trace/Track.h"
 
 namespace lanescope::views {
@@ -52,7 +54,7 @@ struct Theme {
     QColor baseline, candidate;          ///< The two sides of a comparison.
 
     std::array<QColor, sliceCategoryCount> categories;  ///< By `SliceCategory`.
-    std::array<QColor, compare::stepPartCount> parts;   ///< By `StepPart`, as in reports.
+    std::array<QColor, analysis::stepPartCount> parts;  ///< By `StepPart`, as in reports.
     std::vector<QColor> kernels;   ///< One is picked by the name of the kernel.
     std::vector<QColor> distinct;  ///< For streams and NCCL operations, by number.
     std::vector<QColor> ranges;    ///< For NVTX ranges that bring no colour of their own.
@@ -60,7 +62,7 @@ struct Theme {
     /// The family colour: legends, and runs of slices too small to tell apart.
     QColor colorOf(SliceCategory category) const;
     /// Of a part of a step, wherever it is drawn.
-    QColor colorOf(compare::StepPart part) const;
+    QColor colorOf(analysis::StepPart part) const;
     /// The colour of one slice. The same name gets the same colour in every trace and on every run.
     QColor colorOf(SliceCategory category, std::string_view name) const;
     /// One of several unrelated things, such as streams; the same number gets the same colour.
@@ -74,5 +76,52 @@ struct Theme {
     /// WCAG contrast, 1 to 21.
     static double contrast(const QColor& one, const QColor& other);
 };
+
+}  // namespace lanescope::views
+
+class QPainter;
+
+namespace lanescope::views {
+
+/// The colour of a cell of a map of ranks and steps: from faint, which is never as nothing, to
+/// `strong`; `share` in [0, 1].
+QColor heatColor(const Theme& theme, const QColor& strong, double share);
+
+/// What the colours of a map mean, as a bar from `low` by `middle`, if that is valid, to `high`.
+void paintHeatBar(QPainter& painter, const QRect& bar, const QColor& low, const QColor& middle,
+                  const QColor& high);
+
+}  // namespace lanescope::views
+
+class QCustomPlot;
+
+namespace lanescope::views {
+
+/// Axes, grid and background of a chart in the colours of the theme, with text in `font`.
+void styleChart(QCustomPlot& plot, const Theme& theme, const QFont& font);
+
+/// Shows whether the keyboard speaks to the chart.
+void showFocus(QCustomPlot& plot, const Theme& theme, bool hasFocus);
+
+/// Writes `sentence` in the middle of a chart that has nothing to show, and takes the axes away
+/// until it is styled again.
+void sayEmpty(QCustomPlot& plot, const Theme& theme, const QFont& font, const QString& sentence);
+
+/// The unit in which a chart writes times up to `greatestNs`.
+struct ChartUnit {
+    double nsPerUnit = 1;
+    const char* name = "ns";
+};
+ChartUnit chartUnit(double greatestNs);
+
+}  // namespace lanescope::views
+
+class QApplication;
+
+namespace lanescope::views {
+
+/// Gives every widget of the program the colours of `theme` (palette, Fusion style, tool tips,
+/// hairline splitters). May be called again at any time; widgets repaint by themselves. GUI thread.
+void applyTheme(QApplication& application, const Theme& theme);
 
 }  // namespace lanescope::views

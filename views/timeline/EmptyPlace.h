@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/compare/StepParts.h"
+#include "model/analysis/StepParts.h"
 #include "model/format/TimeRange.h"
 
 namespace lanescope::views {
@@ -25,7 +25,7 @@ using EmptyPlaces = std::function<std::optional<EmptyPlace>(uint32_t track, int6
 /// Gives for each of `count` equal columns of a time what a GPU did in it; false if that is not
 /// known. Quickly, as every picture asks.
 using GpuParts = std::function<bool(uint32_t gpu, TimeRange time, size_t count,
-                                    std::vector<compare::StepParts>& columns)>;
+                                    std::vector<analysis::StepParts>& columns)>;
 
 /// A stretch of time that is marked on some tracks.
 struct GapMark {

@@ -2,9 +2,18 @@
 #pragma once
 
 #include <QPainter>
+#include <QRgb>
 #include <cstddef>
 
 namespace lanescope::views {
+
+/// `over` with `share` of 1 on `under`, as if it were translucent.
+inline QRgb blended(QRgb under, QRgb over, double share) {
+    const int part = static_cast<int>(256 * share);
+    const auto channel = [&](int below, int above) { return below + (above - below) * part / 256; };
+    return qRgb(channel(qRed(under), qRed(over)), channel(qGreen(under), qGreen(over)),
+                channel(qBlue(under), qBlue(over)));
+}
 
 /// Fills many small rectangles with opaque colours: straight into the pixels where the painter
 /// paints on an image of 32 bits with nothing but shifting and scaling, else through the painter,

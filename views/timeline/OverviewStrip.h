@@ -1,12 +1,56 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QSize>
 #include <QWidget>
+#include <vector>
 
-#include "views/timeline/OverviewPainter.h"
+#include "model/format/TimeRange.h"
+#include "model/trace/Trace.h"
 #include "views/timeline/TimelineState.h"
 
 namespace lanescope::views {
+
+/// How busy GPUs and CPU threads were in each pixel column, in [0, 1]: the mean over the GPUs, and
+/// over the threads that call CUDA.
+struct OverviewActivity {
+    std::vector<float> gpu;
+    std::vector<float> cpu;
+};
+
+/// Reads the summing lanes of GPUs and processes where there are any, else all streams and threads.
+/// O(pixels * lanes), independent of the number of events.
+OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixelWidth);
+
+}  // namespace lanescope::views
+
+class QPainter;
+
+namespace lanescope::views {
+
+/// Paints the whole trace as two thin activity charts with the visible part left bright: GPUs above
+/// and CPUs below, or with a companion the GPUs of both traces. Keeps the charts for one width.
+class OverviewPainter {
+  public:
+    void forget() { width_ = -1; }
+    void paint(QPainter& painter, const TimelineState& state, QSize size,
+               const TimelineState* companion = nullptr);
+
+    /// Of `paint` what stays as it is while one moves about, selects and searches.
+    void paintCharts(QPainter& painter, const TimelineState& state, QSize size,
+                     const TimelineState* companion);
+    /// And the rest, over it.
+    static void paintMarks(QPainter& painter, const TimelineState& state, QSize size);
+
+  private:
+    void update(const TimelineState& state, int width, const TimelineState* companion);
+
+    OverviewActivity activity_;
+    OverviewActivity companionActivity_;
+    TimeRange companionRange_;
+    int width_ = -1;
+    TimeRange range_;
+};
 
 /// The strip at the top that shows where one is. Its window can be dragged, at its edges too.
 class OverviewStrip : public QWidget {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/SliceColors.h"
 
-#include "model/compare/Collectives.h"
-#include "model/format/Fnv1a.h"
+#include "model/analysis/Collectives.h"
+#include "model/format/checksums.h"
 #include "model/format/ncclFunctions.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/workStacks.h"
@@ -89,7 +89,7 @@ QRgb SliceColors::colorByStream(const Lane& lane, uint32_t slice) const {
 /// Empty for what is not NCCL's.
 std::string SliceColors::operationOf(SliceCategory category, StringIndex index) const {
     const std::string_view name = trace_->strings.at(index);
-    if (category == SliceCategory::NcclKernel) return compare::collectiveName(name);
+    if (category == SliceCategory::NcclKernel) return analysis::collectiveName(name);
     if (category == SliceCategory::NcclCall) return std::string(ncclOperationOf(name));
     return {};
 }

@@ -8,6 +8,11 @@
 
 namespace lanescope::views {
 
+/// Puts what is selected on the clipboard, as text and as tab-separated values for spreadsheets:
+/// name, track, start and duration in nanoseconds of the event, or start and duration of the gap or
+/// the range. False, and nothing done, without a selection.
+bool copySelection(const TimelineState& state);
+
 /// What the pointer is on: a slice, or an empty place of a track.
 struct TimelinePlace {
     uint32_t track = noIndex;

@@ -3,7 +3,7 @@
 
 #include <QWidget>
 
-#include "views/timeline/RangeDrag.h"
+#include "views/timeline/RangeSelection.h"
 #include "views/timeline/TimelineState.h"
 
 namespace lanescope::views {
@@ -45,6 +45,28 @@ class TimeRuler : public QWidget {
     QRect paintedPill_;
     bool isDragging_ = false;
     bool isPressed_ = false;
+};
+
+/// Left of the overview and the ruler: which trace this is.
+class TimelineCorner : public QWidget {
+    Q_OBJECT
+
+  public:
+    explicit TimelineCorner(TimelineState& state, QWidget* parent = nullptr);
+
+    /// Names a second trace as well, each with its mark; null for none.
+    void setCompanion(TimelineState* companion);
+
+    /// Paints the corner into `size` logical pixels at (0, 0).
+    static void paint(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
+                      const TimelineState* companion = nullptr);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+
+  private:
+    TimelineState& state_;
+    QPointer<TimelineState> companion_;
 };
 
 }  // namespace lanescope::views

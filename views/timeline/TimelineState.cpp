@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "model/reduce/reduceToPixels.h"
-#include "model/trace/counterPairs.h"
-#include "model/trace/leadingCounter.h"
-#include "views/timeline/matchTracks.h"
+#include "model/lod/reduceToPixels.h"
+#include "model/trace/Trace.h"
+#include "model/trace/counterReadings.h"
+#include "views/timeline/TrackLayout.h"
 
 namespace lanescope::views {
 namespace {

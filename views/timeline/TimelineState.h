@@ -11,14 +11,13 @@
 
 #include "model/search/SearchHits.h"
 #include "model/trace/Trace.h"
-#include "model/trace/healthPlaces.h"
+#include "model/trace/healthNotes.h"
 #include "views/theme/Theme.h"
-#include "views/timeline/CounterScale.h"
 #include "views/timeline/EmptyPlace.h"
 #include "views/timeline/SliceColors.h"
-#include "views/timeline/TimeScale.h"
 #include "views/timeline/TrackLayout.h"
 #include "views/timeline/VisibleRange.h"
+#include "views/timeline/scales.h"
 
 namespace lanescope::views {
 

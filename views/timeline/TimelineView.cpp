@@ -10,23 +10,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "views/timeline/EmptinessKeeper.h"
 #include "views/timeline/FlowOverlay.h"
-#include "views/timeline/KeyMotion.h"
 #include "views/timeline/LabelColumn.h"
-#include "views/timeline/OverviewPainter.h"
 #include "views/timeline/OverviewStrip.h"
 #include "views/timeline/PairedRows.h"
+#include "views/timeline/RangeSelection.h"
 #include "views/timeline/TimeRuler.h"
-#include "views/timeline/TimelineCorner.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackCanvas.h"
 #include "views/timeline/TrackFilterBar.h"
 #include "views/timeline/ZoomHistory.h"
 #include "views/timeline/accessibleTimeline.h"
-#include "views/timeline/paintLabels.h"
-#include "views/timeline/paintSelection.h"
-#include "views/timeline/timelineKeys.h"
+#include "views/timeline/timelineInput.h"
 
 namespace lanescope::views {
 

@@ -4,16 +4,15 @@
 #include <QFontMetrics>
 #include <algorithm>
 
-#include "views/timeline/EmptinessKeeper.h"
 #include "views/timeline/LabelColumn.h"
 #include "views/timeline/PairedRows.h"
+#include "views/timeline/SliceMenu.h"
 #include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackCanvas.h"
 #include "views/timeline/TrackFilterBar.h"
+#include "views/timeline/TrackMenu.h"
 #include "views/timeline/ZoomHistory.h"
-#include "views/timeline/copySelection.h"
-#include "views/timeline/trackCommands.h"
 
 // What a timeline does on command: for menus, keys and the widgets around it.
 namespace lanescope::views {

@@ -4,11 +4,39 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <algorithm>
+#include <climits>
+#include <numeric>
+#include <tuple>
 #include <unordered_map>
 
-#include "views/text/toQString.h"
+#include "model/numbers/Statistics.h"
+#include "model/trace/processes.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
+
+LayoutMetrics LayoutMetrics::forText(int textHeight, RowHeight rowHeight) {
+    LayoutMetrics metrics;
+    metrics.rowHeight = rowHeight;
+    metrics.laneHeight = std::max(20, textHeight + 4);
+    if (rowHeight == RowHeight::Compact) {
+        metrics.laneHeight = std::max(14, textHeight - 1);
+        metrics.padding = 1;
+        metrics.squeezedLaneHeight = 3;
+        metrics.summaryHeight = 6;
+        metrics.counterHeight = 2 * metrics.laneHeight;
+    } else if (rowHeight == RowHeight::Tall) {
+        metrics.laneHeight = metrics.laneHeight * 8 / 5;
+        metrics.padding = 5;
+        metrics.squeezedLaneHeight = 8;
+        metrics.summaryHeight = 12;
+        metrics.counterHeight = 88;
+    }
+    metrics.headerHeight = std::max(metrics.laneHeight, textHeight) + 2 * metrics.padding;
+    return metrics;
+}
+
 namespace {
 
 using Paths = std::vector<std::string> TrackArrangement::*;
@@ -66,6 +94,147 @@ std::optional<TrackArrangement> arrangementFromJson(const QByteArray& json) {
     const QString height = object.value(QStringLiteral("height")).toString();
     for (const auto& [name, value] : heights)
         if (height == QLatin1String(name)) arrangement.height = value;
+    return arrangement;
+}
+
+namespace {
+
+/// GPUs before processes, each by rank; then GPUs that did nothing, and last what belongs to no
+/// GPU.
+using Place = std::tuple<int, int, uint32_t>;
+
+std::vector<bool> gpusAtWork(const Trace& trace) {
+    std::vector<bool> isAtWork(trace.gpus.size(), false);
+    for (const Track& track : trace.tracks)
+        if (track.kind == TrackKind::Stream &&
+            std::ranges::any_of(track.lanes, [](const Lane& lane) { return lane.size() > 0; }))
+            isAtWork[trace.streams[track.subject].gpu] = true;
+    return isAtWork;
+}
+
+struct Ranks {
+    explicit Ranks(const Trace& trace)
+        : isAtWork(gpusAtWork(trace)), ofGpu(trace.gpus.size(), INT_MAX) {
+        const GpusOfProcesses gpusOf(trace);
+        for (uint32_t process = 0; process < trace.processes.size(); ++process) {
+            const std::vector<uint32_t>& gpus = gpusOf.of(process);
+            gpuOf.push_back(gpus.empty() ? noIndex : gpus.front());
+            const int rank = trace.processes[process].rank.value_or(INT_MAX);
+            for (const uint32_t gpu : gpus) ofGpu[gpu] = std::min(ofGpu[gpu], rank);
+        }
+    }
+    Place placeOf(const Track& track) const {
+        if (track.kind == TrackKind::Gpu && track.subject < ofGpu.size())
+            return {isAtWork[track.subject] ? 0 : 3, ofGpu[track.subject], track.subject};
+        if (track.kind == TrackKind::Process && track.subject < gpuOf.size() &&
+            gpuOf[track.subject] != noIndex)
+            return {1, ofGpu[gpuOf[track.subject]], gpuOf[track.subject]};
+        return {2, INT_MAX, noIndex};
+    }
+    bool isIdleGpu(const Track& track) const {
+        return track.kind == TrackKind::Gpu && track.subject < isAtWork.size() &&
+               !isAtWork[track.subject];
+    }
+    std::vector<bool> isAtWork;   ///< Each GPU.
+    std::vector<int> ofGpu;       ///< The least rank that works on it.
+    std::vector<uint32_t> gpuOf;  ///< The first GPU of a process.
+};
+
+/// How long each thread and each process had a core, as far as it was counted.
+struct Busy {
+    explicit Busy(const Trace& trace)
+        : ofThread(trace.threads.size(), 0), ofProcess(trace.processes.size(), 0) {
+        const CpuStateTable& states = trace.cpuStates;
+        for (uint32_t row = 0; row < states.size(); ++row)
+            addTo(ofThread[states.thread[row]], states.cpuNs[row]);
+        for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
+            addTo(ofProcess[trace.threads[thread].process], ofThread[thread]);
+    }
+    static void addTo(int64_t& sum, int64_t ns) {
+        sum = saturatingSum(sum, std::max<int64_t>(ns, 0));
+    }
+    /// What is neither stands before threads.
+    int64_t of(const Track& track) const {
+        if (track.kind == TrackKind::Thread && track.subject < ofThread.size())
+            return ofThread[track.subject];
+        if (track.kind == TrackKind::Process && track.subject < ofProcess.size())
+            return ofProcess[track.subject];
+        return greatestTimeNs;
+    }
+    std::vector<int64_t> ofThread, ofProcess;
+};
+
+/// Where no GPU works, the threads that do stand first, with what they were in open to be read.
+TrackArrangement busiestFirst(const Trace& trace) {
+    constexpr int64_t fewOf = 20;    // less than a part of the busiest one's time is little
+    constexpr size_t fewLanes = 16;  // a deeper stack takes the whole window
+    const Busy busy(trace);
+    TrackArrangement arrangement;
+    const std::vector<std::string> paths = trackPaths(trace.tracks);
+    std::vector<uint32_t> order(trace.tracks.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+        return busy.of(trace.tracks[a]) > busy.of(trace.tracks[b]);
+    });
+    if (!std::is_sorted(order.begin(), order.end()))
+        for (const uint32_t track : order) arrangement.order.push_back(paths[track]);
+    const auto busiest =
+        static_cast<uint32_t>(std::ranges::max_element(busy.ofThread) - busy.ofThread.begin());
+    const auto isBusy = [&](uint32_t thread) {
+        return thread < busy.ofThread.size() &&
+               busy.ofThread[thread] > busy.ofThread[busiest] / fewOf;
+    };
+    for (uint32_t track = 0; track < trace.tracks.size(); ++track) {
+        const Track& each = trace.tracks[track];
+        const bool isOpen = each.kind == TrackKind::Thread ? isBusy(each.subject)
+                            : each.kind == TrackKind::ThreadStacks
+                                ? each.subject == busiest && each.lanes.size() <= fewLanes
+                                : !each.isInitiallyFolded;
+        if (isOpen != each.isInitiallyFolded) continue;
+        (isOpen ? arrangement.unfolded : arrangement.folded).push_back(paths[track]);
+    }
+    return arrangement;
+}
+
+}  // namespace
+
+TrackArrangement firstArrangement(const Trace& trace) {
+    if (trace.gpus.empty() && trace.cpuStates.size() > 0) return busiestFirst(trace);
+    TrackArrangement arrangement;
+    const Ranks ranks(trace);
+    size_t working = 0, idle = 0;
+    for (const Track& track : trace.tracks)
+        if (track.kind == TrackKind::Gpu && track.parent < 0)
+            ++(ranks.isIdleGpu(track) ? idle : working);
+    const bool areMany = working >= manyGpus;
+    // Where nothing works at all, all are alike.
+    if (!areMany && (idle == 0 || working == 0)) return arrangement;
+    const std::vector<std::string> paths = trackPaths(trace.tracks);
+    std::vector<uint32_t> top;
+    for (uint32_t track = 0; track < trace.tracks.size(); ++track)
+        if (trace.tracks[track].parent < 0) top.push_back(track);
+    if (areMany)
+        std::stable_sort(top.begin(), top.end(), [&](uint32_t a, uint32_t b) {
+            return ranks.placeOf(trace.tracks[a]) < ranks.placeOf(trace.tracks[b]);
+        });
+    else
+        std::ranges::stable_partition(
+            top, [&](uint32_t track) { return !ranks.isIdleGpu(trace.tracks[track]); });
+    if (areMany && top.size() >= manyRows) arrangement.height = RowHeight::Compact;
+    // An arrangement names all tracks, from top to bottom, if they stand otherwise than in the
+    // trace.
+    const bool isMoved = !std::is_sorted(top.begin(), top.end());
+    for (const uint32_t group : top) {
+        const TrackKind kind = trace.tracks[group].kind;
+        const bool isGroup = areMany ? kind == TrackKind::Gpu || kind == TrackKind::Process
+                                     : ranks.isIdleGpu(trace.tracks[group]);
+        if (isGroup && !trace.tracks[group].isInitiallyFolded)
+            arrangement.folded.push_back(paths[group]);
+        for (uint32_t track = group; isMoved && track < trace.tracks.size() &&
+                                     (track == group || trace.tracks[track].parent >= 0);
+             ++track)
+            arrangement.order.push_back(paths[track]);
+    }
     return arrangement;
 }
 

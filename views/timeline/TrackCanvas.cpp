@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/TrackCanvas.h"
 
+#include <QContextMenuEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "views/timeline/HoverCard.h"
+#include "views/timeline/RangeSelection.h"
+#include "views/timeline/SliceMenu.h"
 #include "views/timeline/TimelineNavigator.h"
-#include "views/timeline/canvasTexts.h"
 #include "views/timeline/paintHealth.h"
-#include "views/timeline/paintSelection.h"
-#include "views/timeline/timeTicks.h"
+#include "views/timeline/scales.h"
 #include "views/timeline/timelineInput.h"
 
 namespace lanescope::views {
@@ -403,6 +406,121 @@ void TrackCanvas::clearHover() {
     rest_.start();
     card_.hide();
     state_.setHoverTime(std::nullopt);
+}
+
+}  // namespace lanescope::views
+
+// What the canvas shows where nothing is drawn.
+namespace lanescope::views {
+
+QRect TrackCanvas::placeOn(const LayoutRow& row, TimeRange range) const {
+    const TimeScale axis = scale();
+    const double left = std::clamp(axis.toX(range.startNs), -2.0, width() + 2.0);
+    const double right = std::clamp(axis.toX(range.endNs), -2.0, width() + 2.0);
+    const int pinned = row.top < state_.pinnedHeight() ? 0 : state_.pinnedHeight();
+    const QRect place(static_cast<int>(left), state_.toScreenY(row.top),
+                      std::max(1, static_cast<int>(right - left)), row.height - 1);
+    // What has scrolled under the pinned rows is not to be seen.
+    return place.intersected(QRect(0, pinned, width(), height() - pinned));
+}
+
+void TrackCanvas::showEmptyPlace(QPoint position) {
+    if (!state_.emptyPlaces() || !state_.hasTracks()) return;
+    const LayoutRow* row = state_.layout().rowAt(state_.toLayoutY(position.y()));
+    if (!row) return;
+    const auto place = state_.emptyPlaces()(row->track, scale().toTimeNs(position.x() + 0.5));
+    if (!place) return;
+    if (!place->range.isEmpty()) hoveredGap_ = placeOn(*row, place->range);
+    hoverRectangle_ = hoveredGap_;
+    card_.setContent(place->title, place->detail, place->color);
+    card_.place(position, rect(), font());
+}
+
+bool TrackCanvas::activateEmptyPlace(QPoint position) {
+    if (!state_.emptyPlaces() || !state_.hasTracks()) return false;
+    const LayoutRow* row = state_.layout().rowAt(state_.toLayoutY(position.y()));
+    if (!row) return false;
+    const int64_t timeNs = scale().toTimeNs(position.x() + 0.5);
+    if (!state_.emptyPlaces()(row->track, timeNs)) return false;
+    emit state_.emptyPlaceActivated(row->track, timeNs);
+    return true;
+}
+
+void TrackCanvas::paintGapMark(QPainter& painter) const {
+    if (!state_.gapMark() || !state_.hasTracks()) return;
+    const GapMark& mark = *state_.gapMark();
+    if (!mark.range.overlaps(state_.visible())) return;
+    QColor fill = mark.color;
+    fill.setAlpha(110);
+    for (const TimelineState::Band& band : state_.bands(height())) {
+        for (const LayoutRow& row : band.rows) {
+            if (std::find(mark.tracks.begin(), mark.tracks.end(), row.track) == mark.tracks.end())
+                continue;
+            const QRect place = placeOn(row, mark.range);
+            if (place.isEmpty()) continue;
+            painter.fillRect(place, fill);
+            painter.setBrush(QBrush(mark.color, Qt::BDiagPattern));
+            painter.setPen(QPen(state_.theme().text, 1));
+            painter.drawRect(place.adjusted(0, 0, -1, -1));
+        }
+    }
+}
+
+}  // namespace lanescope::views
+
+// What the canvas does with places of its own: its menu, and where a range may begin and end.
+namespace lanescope::views {
+namespace {
+
+/// The menu key has no place of its own: it is about what is selected.
+std::optional<TimelinePlace> selectedPlace(const TimelineState& state) {
+    const EventRef event = state.selectedEvent();
+    if (!event.isValid()) return std::nullopt;
+    const SliceLocation at = state.trace()->locate(event);
+    const TimeRange range = state.trace()->rangeOf(event);
+    return TimelinePlace{at.isValid() ? at.track : noIndex, range.startNs, event, range, false};
+}
+
+}  // namespace
+
+void TrackCanvas::contextMenuEvent(QContextMenuEvent* event) {
+    if (!state_.hasTracks()) return;
+    const bool isKey = event->reason() == QContextMenuEvent::Keyboard;
+    TimelineState* state = &state_;
+    std::optional<TimelinePlace> place = isKey ? selectedPlace(state_) : std::nullopt;
+    const auto slice = isKey ? std::nullopt : sliceUnder(event->pos());
+    if (slice) {
+        state = slice->state;
+        place = TimelinePlace{slice->lane.track, scale().toTimeNs(event->pos().x() + 0.5),
+                              state->sliceEvent(slice->lane, slice->index),
+                              state->sliceRange(slice->lane, slice->index), false};
+        // Where it stands is seen while the menu covers other things.
+        if (place->event.isValid()) state->setSelectedEvent(place->event);
+    } else if (const LayoutRow* row = state_.layout().rowAt(state_.toLayoutY(event->pos().y()));
+               row && !place) {
+        place = TimelinePlace{row->track, scale().toTimeNs(event->pos().x() + 0.5), {}, {}, false};
+        if (const auto empty = state_.emptyPlaces()
+                                   ? state_.emptyPlaces()(row->track, place->timeNs)
+                                   : std::nullopt) {
+            place->range = empty->range;
+            place->isIdle = true;
+        }
+    }
+    if (!place) return;
+    auto* menu = new SliceMenu(*state, *place, this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->popup(isKey ? mapToGlobal(rect().center()) : event->globalPos());
+}
+
+int64_t TrackCanvas::timeFor(QPoint position, Qt::KeyboardModifiers modifiers) const {
+    const int64_t timeNs = scale().toTimeNs(position.x());
+    if (modifiers & Qt::AltModifier) return timeNs;
+    return snapped(state_, timeNs, scale().spanNs(edgeTolerance),
+                   state_.layout().laneAt(state_.toLayoutY(position.y())));
+}
+
+bool TrackCanvas::isOnEdge(QPoint position) const {
+    return isAtEdge(state_, scale().toTimeNs(position.x()), scale().spanNs(edgeTolerance));
 }
 
 }  // namespace lanescope::views

@@ -8,7 +8,7 @@
 
 #include "views/timeline/FlowOverlay.h"
 #include "views/timeline/HoverCard.h"
-#include "views/timeline/RangeDrag.h"
+#include "views/timeline/RangeSelection.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackPainter.h"
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/TrackLayout.h"
 
+#include <QStringList>
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
 namespace {
@@ -364,6 +367,18 @@ std::optional<LanePosition> TrackLayout::laneAt(int y) const {
     const int offset = y - row->top - row->lanesTop;
     if (offset < 0 || offset >= row->laneCount * row->laneHeight) return std::nullopt;
     return LanePosition{row->track, static_cast<uint32_t>(offset / row->laneHeight)};
+}
+
+std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text) {
+    const QStringList words = text.split(' ', Qt::SkipEmptyParts);
+    std::vector<bool> matches(tracks.size(), false);
+    for (size_t i = 0; i < tracks.size(); ++i) {
+        const QString name = toQString(tracks[i].title) + '\n' + toQString(tracks[i].subtitle);
+        matches[i] = std::all_of(words.begin(), words.end(), [&](const QString& word) {
+            return name.contains(word, Qt::CaseInsensitive);
+        });
+    }
+    return matches;
 }
 
 }  // namespace lanescope::views

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QString>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -146,5 +147,9 @@ class TrackLayout {
     std::vector<int32_t> rowOfTrack_;  // -1 while hidden
     int totalHeight_ = 0;
 };
+
+/// Which tracks carry all words of `text` in title and subtitle, whatever their case. O(length of
+/// all titles).
+std::vector<bool> matchTracks(std::span<const Track> tracks, const QString& text);
 
 }  // namespace lanescope::views

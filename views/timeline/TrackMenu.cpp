@@ -1,10 +1,156 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/TrackMenu.h"
 
-#include "views/text/toQString.h"
-#include "views/timeline/trackCommands.h"
+#include <algorithm>
+
+#include "model/lod/reduceToPixels.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
+namespace {
+
+bool isTrack(const TimelineState& state, uint32_t track) {
+    return state.hasTracks() && track < state.trace()->tracks.size();
+}
+
+void setFolded(TimelineState& state, uint32_t track, bool isFolded, bool isDeep) {
+    state.arrange([&](TrackLayout& layout) {
+        isDeep ? layout.setFoldedWithin(track, isFolded) : layout.setFolded(track, isFolded);
+    });
+}
+
+std::vector<bool> emptyTracksOf(const TimelineState& state) {
+    return state.hasTracks() ? emptyTracks(*state.trace(), state.visible()) : std::vector<bool>();
+}
+
+/// Takes those out of `isEmpty`, by track of `state`, whose counterparts are not empty, and the
+/// groups around them.
+void keepCounterparts(const TimelineState& state, const std::vector<bool>& isEmptyThere,
+                      std::vector<bool>& isEmpty) {
+    for (size_t track = isEmpty.size(); track-- > 0;) {
+        const uint32_t there = state.counterpartOf(static_cast<uint32_t>(track));
+        if (there < isEmptyThere.size() && !isEmptyThere[there]) isEmpty[track] = false;
+        const int32_t parent = state.trace()->tracks[track].parent;
+        if (!isEmpty[track] && parent >= 0) isEmpty[static_cast<size_t>(parent)] = false;
+    }
+}
+
+void hide(TimelineState& state, const std::vector<bool>& tracks) {
+    if (!state.hasTracks()) return;
+    state.arrange([&](TrackLayout& layout) { layout.hide(tracks); });
+    const uint32_t current = state.currentTrack();
+    if (!isTrack(state, current) || state.layout().rowOf(current)) return;
+    const LayoutRow* top = state.layout().rowAt(state.toLayoutY(0));
+    state.setCurrentTrack(top ? top->track : noIndex);
+}
+
+}  // namespace
+
+void toggleFold(TimelineState& state, uint32_t track, bool isDeep) {
+    if (!isTrack(state, track)) return;
+    setFolded(state, track, !state.layout().isFolded(track), isDeep);
+}
+
+void togglePinned(TimelineState& state, uint32_t track) {
+    if (!isTrack(state, track)) return;
+    const bool isPinned = state.layout().isPinned(track);
+    state.arrange([&](TrackLayout& layout) { layout.setPinned(track, !isPinned); });
+    if (isPinned) scrollTrackIntoView(state, track);
+}
+
+void hideTrack(TimelineState& state, uint32_t track) {
+    if (!isTrack(state, track)) return;
+    const LayoutRow* row = state.layout().rowOf(track);
+    const int top = row ? row->top : 0;
+    state.arrange([&](TrackLayout& layout) { layout.setHidden(track, true); });
+    const LayoutRow* next = state.layout().rowAt(top);
+    state.setCurrentTrack(next ? next->track : noIndex);
+}
+
+void showTrack(TimelineState& state, uint32_t track) {
+    if (!isTrack(state, track)) return;
+    state.revealTrack(track);
+    state.setCurrentTrack(track);
+    scrollTrackIntoView(state, track);
+}
+
+void showAllTracks(TimelineState& state) {
+    state.arrange([](TrackLayout& layout) {
+        for (const uint32_t track : layout.hiddenTracks()) layout.setHidden(track, false);
+    });
+}
+
+void hideEmptyTracks(TimelineState& state, TimelineState* companion) {
+    std::vector<bool> isEmpty = emptyTracksOf(state);
+    if (!companion) return hide(state, isEmpty);
+    std::vector<bool> isEmptyThere = emptyTracksOf(*companion);
+    const std::vector<bool> wasEmpty = isEmpty;
+    keepCounterparts(state, isEmptyThere, isEmpty);
+    keepCounterparts(*companion, wasEmpty, isEmptyThere);
+    hide(state, isEmpty);
+    hide(*companion, isEmptyThere);
+}
+
+void moveTrack(TimelineState& state, uint32_t track, int direction) {
+    if (!isTrack(state, track)) return;
+    const uint32_t sibling = state.layout().siblingOf(track, direction);
+    if (sibling == noIndex) return;
+    state.arrange([&](TrackLayout& layout) { layout.moveTo(track, sibling); });
+    scrollTrackIntoView(state, track);
+}
+
+void stepCurrentTrack(TimelineState& state, int direction) {
+    const auto& rows = state.layout().rows();
+    if (rows.empty()) return;
+    const LayoutRow* row = state.layout().visibleRowOf(state.currentTrack());
+    if (!row) {
+        row = state.layout().rowAt(state.toLayoutY(0));
+        if (row) state.setCurrentTrack(row->track);
+        return;
+    }
+    // A track in a folded group is stood for by the group.
+    const bool isStandIn = row->track != state.currentTrack();
+    const auto index = std::clamp<std::ptrdiff_t>(row - rows.data() + (isStandIn ? 0 : direction),
+                                                  0, std::ssize(rows) - 1);
+    state.setCurrentTrack(rows[index].track);
+    scrollTrackIntoView(state, rows[index].track);
+}
+
+void foldOrLeave(TimelineState& state, bool isDeep) {
+    const uint32_t track = state.currentTrack();
+    if (!isTrack(state, track)) return;
+    if (state.layout().canFold(track) && !state.layout().isFolded(track))
+        return setFolded(state, track, true, isDeep);
+    const LayoutRow* group = state.layout().visibleRowOf(state.layout().parentOf(track));
+    if (!group) return;
+    state.setCurrentTrack(group->track);
+    scrollTrackIntoView(state, group->track);
+}
+
+void unfoldOrEnter(TimelineState& state, bool isDeep) {
+    const uint32_t track = state.currentTrack();
+    if (!isTrack(state, track)) return;
+    if (state.layout().canFold(track) && (isDeep || state.layout().isFolded(track)))
+        return setFolded(state, track, false, isDeep);
+    const LayoutRow* row = state.layout().rowOf(track);
+    if (!row || row == &state.layout().rows().back()) return;
+    if (const LayoutRow* next = row + 1; next->depth > row->depth) {
+        state.setCurrentTrack(next->track);
+        scrollTrackIntoView(state, next->track);
+    }
+}
+
+void scrollTrackIntoView(TimelineState& state, uint32_t track) {
+    const LayoutRow* row = state.layout().rowOf(track);
+    const int pinned = state.pinnedHeight();
+    if (!row || row->top < pinned) return;
+    if (row->top < state.scrollY() + pinned) {
+        state.setScrollY(row->top - pinned);
+    } else if (row->bottom() > state.scrollY() + state.viewportHeight()) {
+        state.setScrollY(std::min(row->top - pinned, row->bottom() - state.viewportHeight()));
+    }
+}
+
 namespace {
 
 constexpr size_t mostListed = 40;

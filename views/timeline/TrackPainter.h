@@ -2,15 +2,88 @@
 #pragma once
 
 #include <QFont>
+#include <QFontMetricsF>
+#include <QHash>
 #include <QPainter>
+#include <QRectF>
+#include <QString>
+#include <array>
 
-#include "views/timeline/LabelCache.h"
+#include "model/trace/StringTable.h"
 #include "views/timeline/OpaqueFill.h"
 #include "views/timeline/SliceColors.h"
 #include "views/timeline/TimelineState.h"
 #include "views/timeline/TrackGeometry.h"
 
 namespace lanescope::views {
+
+/// Names cut to fit. Measuring and cutting text costs more than drawing it, and the same name is
+/// cut to the same few widths again and again.
+class LabelCache {
+  public:
+    void reset(const StringTable* strings, const QFont& font);
+    /// The name in at most `width` pixels: whole, or cut with an ellipsis; a number at its end
+    /// stays. Empty if nothing readable is left.
+    const QString& fitted(StringIndex name, double width);
+
+  private:
+    QString cut(const QString& text, double width) const;
+    double widthOf(const QString& text) const;
+
+    static constexpr qsizetype mostEntries = 20'000;
+    static constexpr int stepPixels = 6;  // cut widths are rounded down to this
+
+    const StringTable* strings_ = nullptr;
+    QFontMetricsF metrics_{QFont()};
+    QFontMetricsF unhinted_{QFont()};
+    QHash<StringIndex, double> fullWidth_;
+    QHash<quint64, QString> fitted_;
+};
+
+/// Fills what is too small to be told apart in one lane: neighbouring pixels with slices in them,
+/// from left to right. Those that look alike become one fill. How much of a pixel is busy is the
+/// height of a bar where there is room to read it, else the strength of its colour.
+class RunPainter {
+  public:
+    RunPainter(OpaqueFill& fill, const QRectF& area, QRgb background);
+
+    /// A rectangle of which `coverage` is busy.
+    void add(double left, double right, QRgb color, float coverage) {
+        const int level = levelOf(coverage);
+        const bool continues =
+            right_ > left_ && color == color_ && level == level_ && left - right_ <= 0.01;
+        if (!continues) {
+            flush();
+            left_ = left;
+            color_ = color;
+            level_ = level;
+        }
+        right_ = right;
+    }
+    /// Fills what was added last; before something else is painted, and at the end.
+    void flush();
+
+  private:
+    /// Few levels make long fills.
+    static constexpr int levelCount = 12;
+    static int levelOf(float coverage) {
+        // Rounded up, without a call: this runs for every rectangle.
+        const float exact = coverage * levelCount;
+        const auto whole = static_cast<int>(exact);
+        const int level = static_cast<float>(whole) < exact ? whole + 1 : whole;
+        return level < 1 ? 1 : level > levelCount ? levelCount : level;
+    }
+
+    OpaqueFill& fill_;
+    QRectF area_;
+    QRgb background_;
+    bool isTall_;
+    std::array<double, levelCount + 1> heights_{};  ///< Of a bar, by level.
+
+    double left_ = 0, right_ = 0;  ///< Of what is not filled yet.
+    QRgb color_ = 0;
+    int level_ = 0;
+};
 
 /// Paints rows of slices with their grid: everything on the canvas that stays as it is while the
 /// pointer moves. Keeps the caches that make the next frame cheap, so give each picture size its
@@ -67,7 +140,7 @@ class TrackPainter {
     TrackGeometry ghostGeometry_;
     SliceColors colors_;
     LabelCache labels_;
-    std::vector<compare::StepParts> columns_;  ///< For `paintParts`.
+    std::vector<analysis::StepParts> columns_;  ///< For `paintParts`.
 };
 
 }  // namespace lanescope::views

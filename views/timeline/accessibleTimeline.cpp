@@ -6,15 +6,14 @@
 #include <QCoreApplication>
 #include <QWidget>
 
-#include "model/values/formatValue.h"
-#include "views/text/toQString.h"
+#include "model/text/formatValue.h"
+#include "views/text/shownText.h"
 #include "views/timeline/LabelColumn.h"
 #include "views/timeline/OverviewStrip.h"
 #include "views/timeline/TimeRuler.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"
-#include "views/timeline/paintLabels.h"
-#include "views/timeline/timeTicks.h"
+#include "views/timeline/scales.h"
 
 namespace lanescope::views {
 namespace {

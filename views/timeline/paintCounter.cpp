@@ -6,9 +6,9 @@
 #include <cmath>
 #include <optional>
 
+#include "model/text/formatValue.h"
 #include "model/trace/counterReadings.h"
-#include "model/values/formatValue.h"
-#include "views/timeline/paintUnrecorded.h"
+#include "views/timeline/paintHealth.h"
 
 namespace lanescope::views {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "model/trace/CounterSeries.h"
 #include "views/theme/Theme.h"
-#include "views/timeline/CounterScale.h"
 #include "views/timeline/OpaqueFill.h"
+#include "views/timeline/scales.h"
 
 namespace lanescope::views {
 

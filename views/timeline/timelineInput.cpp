@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/timelineInput.h"
 
+#include <QKeyEvent>
+#include <QTimerEvent>
 #include <QWheelEvent>
+#include <algorithm>
 #include <cmath>
+
+#include "views/timeline/TimelineNavigator.h"
+#include "views/timeline/TimelineView.h"
 
 namespace lanescope::views {
 namespace {
@@ -35,6 +41,180 @@ void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& 
     const double share =
         pixels.x() != 0 && scale.width > 0 ? pixels.x() / scale.width : units * screensPerUnit;
     state.visibleRange()->pan(-std::llround(share * double(state.visible().durationNs())));
+}
+
+namespace {
+
+constexpr int frameMs = 15;
+constexpr double firstStepSeconds = 0.09;  // what a single tap is worth
+constexpr double longestStepSeconds = 0.1;
+constexpr double zoomPerSecond = 9;
+constexpr double screensPerSecond = 1.1;
+
+struct Motion {
+    int zoom = 0;
+    int pan = 0;
+};
+
+Motion motionOf(int key) {
+    switch (key) {
+        case Qt::Key_W:
+            return {1, 0};
+        case Qt::Key_S:
+            return {-1, 0};
+        case Qt::Key_A:
+            return {0, -1};
+        case Qt::Key_D:
+            return {0, 1};
+        default:
+            return {};
+    }
+}
+
+}  // namespace
+
+KeyMotion::KeyMotion(TimelineState& state, std::function<int64_t()> anchor, QObject* parent)
+    : QObject(parent), state_(state), anchor_(std::move(anchor)) {}
+
+bool KeyMotion::handles(int key) {
+    const Motion motion = motionOf(key);
+    return motion.zoom != 0 || motion.pan != 0;
+}
+
+bool KeyMotion::press(int key) {
+    if (!handles(key)) return false;
+    const Motion motion = motionOf(key);
+    if (motion.zoom != 0) zoomDirection_ = motion.zoom;
+    if (motion.pan != 0) panDirection_ = motion.pan;
+    move(firstStepSeconds);
+    sinceLastMove_.start();
+    timer_.start(frameMs, Qt::PreciseTimer, this);
+    return true;
+}
+
+bool KeyMotion::release(int key) {
+    if (!handles(key)) return false;
+    const Motion motion = motionOf(key);
+    if (motion.zoom == zoomDirection_) zoomDirection_ = 0;
+    if (motion.pan == panDirection_) panDirection_ = 0;
+    if (zoomDirection_ == 0 && panDirection_ == 0) timer_.stop();
+    return true;
+}
+
+void KeyMotion::stop() {
+    zoomDirection_ = panDirection_ = 0;
+    timer_.stop();
+}
+
+void KeyMotion::timerEvent(QTimerEvent* event) {
+    if (event->timerId() != timer_.timerId()) return QObject::timerEvent(event);
+    // A frame that took long must not turn into a jump.
+    move(std::min(longestStepSeconds, double(sinceLastMove_.restart()) / 1000));
+}
+
+void KeyMotion::move(double seconds) {
+    if (zoomDirection_ != 0)
+        state_.zoomAt(anchor_(), std::pow(zoomPerSecond, seconds * zoomDirection_));
+    if (panDirection_ != 0) {
+        const double visibleNs = double(state_.visible().durationNs());
+        const int64_t byNs = std::llround(visibleNs * screensPerSecond * seconds);
+        state_.visibleRange()->pan(panDirection_ * std::max<int64_t>(1, byNs));
+    }
+}
+
+namespace {
+
+bool handleWithControl(TimelineView& view, int key) {
+    switch (key) {
+        case Qt::Key_Home:
+            view.scrollToTop();
+            return true;
+        case Qt::Key_End:
+            view.scrollToBottom();
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool moveSelection(TimelineView& view, int key) {
+    switch (key) {
+        case Qt::Key_Left:
+            view.selectNeighbour(-1, SliceStep::Visible);
+            return true;
+        case Qt::Key_Right:
+            view.selectNeighbour(1, SliceStep::Visible);
+            return true;
+        case Qt::Key_Comma:
+            view.selectNeighbour(-1, SliceStep::Single);
+            return true;
+        case Qt::Key_Period:
+            view.selectNeighbour(1, SliceStep::Single);
+            return true;
+        case Qt::Key_Home:
+            view.selectEndOfLane(-1);
+            return true;
+        case Qt::Key_End:
+            view.selectEndOfLane(1);
+            return true;
+        case Qt::Key_Up:
+            view.selectAdjacentLane(-1);
+            return true;
+        case Qt::Key_Down:
+            view.selectAdjacentLane(1);
+            return true;
+        case Qt::Key_B:
+            view.selectCounterpart();
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+bool handleTimelineKey(TimelineView& view, const QKeyEvent& event) {
+    constexpr auto others = Qt::AltModifier | Qt::MetaModifier;
+    if (event.modifiers() & others) return false;
+    if (event.modifiers() & Qt::ControlModifier) return handleWithControl(view, event.key());
+    if (moveSelection(view, event.key())) return true;
+    const bool isShifted = event.modifiers() & Qt::ShiftModifier;
+    switch (event.key()) {
+        case Qt::Key_F:
+            view.zoomToSelection();
+            return true;
+        case Qt::Key_0:
+            view.fit();
+            return true;
+        case Qt::Key_Z:
+        case Qt::Key_Backspace:
+            isShifted ? view.goForward() : view.goBack();
+            return true;
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            view.zoomToEvent();
+            return true;
+        case Qt::Key_G:
+            view.followFlow(isShifted ? -1 : 1);
+            return true;
+        case Qt::Key_E:
+            view.followFlow(1);
+            return true;
+        case Qt::Key_Q:
+            view.followFlow(-1);
+            return true;
+        case Qt::Key_Escape:
+            view.clearSelection();
+            return true;
+        case Qt::Key_PageUp:
+            view.scrollPages(-1);
+            return true;
+        case Qt::Key_PageDown:
+            view.scrollPages(1);
+            return true;
+        default:
+            return false;
+    }
 }
 
 }  // namespace lanescope::views

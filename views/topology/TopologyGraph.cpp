@@ -3,15 +3,47 @@
 
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QObject>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "views/text/toQString.h"
-#include "views/topology/linkTexts.h"
+#include "model/reports/describeTopology.h"
+#include "model/reports/reports.h"
+#include "model/text/formatValue.h"
+#include "views/text/shownText.h"
 
 namespace lanescope::views {
+
+std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace,
+                                                     std::optional<TimeRange> range) {
+    auto answer = std::make_shared<TopologyAnswer>();
+    static_cast<TopologyDescription&>(*answer) = describeTopology(*trace, range);
+    answer->range = range;
+    if (auto links = makeReport(*trace, "nvlink_by_range", range))
+        answer->links = std::move(*links);
+    answer->trace = std::move(trace);
+    return answer;
+}
+
+QString useText(const LinkUse& use) {
+    if (use.copyCount == 0) return QObject::tr("no copies");
+    QString text = toQString(formatBytes(use.copyBytes));
+    const std::optional<double> mean = use.meanGBps();
+    if (!mean) return text;
+    text += QObject::tr(" at %1 GB/s").arg(shortRate(*mean));
+    if (const std::optional<double> percent = use.peakPercent())
+        text +=
+            QObject::tr(", %1 % of %2")
+                .arg(QString::number(*percent, 'f', 0), shortRate(use.peak->gigabytesPerSecond));
+    return text;
+}
+
+QString connectionText(const LinkUse& use) {
+    return toQString(wordFor(use.connection));
+}
+
 namespace {
 
 constexpr double thinnest = 1.5, thickest = 12;

@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QString>
 #include <QWidget>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "model/bandwidth/LinkUse.h"
+#include "model/reports/describeTopology.h"
+#include "model/text/ReportTable.h"
 #include "views/theme/Theme.h"
-#include "views/topology/TopologyAnswer.h"
 
 namespace lanescope::views {
+
+/// How the GPUs of a trace are joined and what their links carried in some range.
+struct TopologyAnswer : TopologyDescription {
+    TracePtr trace;
+    std::optional<TimeRange> range;  ///< The whole trace if not given.
+    ReportTable links;  ///< NVLink by range and link; without rows if there are no counters.
+    bool knowsConnections() const { return !trace->interconnect.connections.empty(); }
+};
+
+/// Any thread. O(n log n) in copies, NCCL's calls and NVTX ranges.
+std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace,
+                                                     std::optional<TimeRange> range);
+
+/// "12.3 GiB at 391 GB/s, 82 % of 478", "no copies".
+QString useText(const LinkUse& use);
+/// "NV18", "NVSwitch", "PIX"; "?" where the trace does not tell.
+QString connectionText(const LinkUse& use);
 
 /// The GPUs as nodes, what joins two of them as an edge: the thicker the more bytes it carried, the
 /// stronger its colour the closer to its peak. A click or the arrow keys select an edge, a double

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <new>
 
-#include "model/format/utf8.h"
-#include "model/system/process.h"
+#include "model/format/text.h"
+#include "model/system/system.h"
 
 namespace lanescope::python {
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/values/ReportTable.h"
+#include "model/text/ReportTable.h"
 
 namespace lanescope::python {
 

@@ -8,7 +8,7 @@
 
 #include "model/index/openTrace.h"
 #include "model/trace/kinds/allKinds.h"
-#include "model/trace/runTasks.h"
+#include "model/trace/tasks.h"
 
 namespace lanescope::python {
 

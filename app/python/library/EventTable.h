@@ -1,13 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <functional>
 #include <string_view>
+#include <type_traits>
 
-#include "app/python/library/eventColumns.h"
+#include "app/python/library/Columns.h"
 #include "model/format/Result.h"
 #include "model/trace/Trace.h"
+#include "model/trace/kinds/OfTable.h"
 
 namespace lanescope::python {
+
+/// A column of events, and how some rows of it are read.
+struct EventColumn {
+    ColumnInfo info;
+    std::function<ColumnValues(size_t first, size_t count)> read;
+};
+
+/// What the rows of something that events belong to say, by row; null where `isKnown` is not set.
+template <class T>
+struct PerRow {
+    std::vector<T> values;
+    std::vector<bool> isKnown;
+
+    void push_back(T value, bool isIt = true) {
+        values.push_back(value);
+        isKnown.push_back(isIt);
+    }
+};
+
+template <class T>
+constexpr ColumnType columnTypeOf() {
+    if constexpr (std::is_floating_point_v<T>) return ColumnType::Float64;
+    if constexpr (sizeof(T) == 8)
+        return std::is_signed_v<T> ? ColumnType::Int64 : ColumnType::UInt64;
+    return std::is_signed_v<T> ? ColumnType::Int32 : ColumnType::UInt32;
+}
+
+/// Hands out a column in pieces that fit into a cache: `take(values, place of the first)`.
+template <class T, class Take>
+void readPieces(const Column<T>& column, size_t first, size_t count, const Take& take) {
+    std::array<T, 2048> piece;
+    for (size_t done = 0; done < count; done += piece.size()) {
+        const std::span<T> values(piece.data(), std::min(piece.size(), count - done));
+        column.copyTo(values, first + done);
+        take(std::span<const T>(values), done);
+    }
+}
+
+/// The numbers of a column as they are. `column` must outlive what is made.
+template <class T>
+EventColumn asItIs(std::string name, Unit unit, const Column<T>& column) {
+    return {{name, name, unit, columnTypeOf<T>()}, [&column](size_t first, size_t count) {
+                ColumnValues out{Buffer(count * sizeof(T)), {}, {}, 0};
+                column.copyTo({out.values.as<T>(), count}, first);
+                return out;
+            }};
+}
+
+/// How long each event took.
+inline EventColumn durations(const Column<int64_t>& startNs, const Column<int64_t>& endNs) {
+    return {
+        {"duration_ns", "duration_ns", Unit::Nanoseconds, ColumnType::Int64},
+        [&startNs, &endNs](size_t first, size_t count) {
+            ColumnValues out{Buffer(count * sizeof(int64_t)), {}, {}, 0};
+            auto* values = out.values.as<int64_t>();
+            endNs.copyTo({values, count}, first);
+            readPieces(startNs, first, count, [values](auto starts, size_t place) {
+                for (size_t row = 0; row < starts.size(); ++row)
+                    values[place + row] = TimeRange{starts[row], values[place + row]}.durationNs();
+            });
+            return out;
+        }};
+}
+
+/// What `perRow` says of the row that each value of `column` is, or nothing if there is no such
+/// row.
+template <class T, class Key>
+EventColumn lookedUp(ColumnInfo info, const Column<Key>& column, PerRow<T> perRow) {
+    const bool areAllKnown =
+        std::find(perRow.isKnown.begin(), perRow.isKnown.end(), false) == perRow.isKnown.end();
+    return {std::move(info),
+            [&column, areAllKnown, perRow = std::move(perRow)](size_t first, size_t count) {
+                ColumnValues out{Buffer(count * sizeof(T)), {}, {}, 0};
+                auto* values = out.values.template as<T>();
+                ValidityBits validity(count);
+                readPieces(column, first, count, [&](auto keys, size_t place) {
+                    for (size_t row = 0; row < keys.size(); ++row) {
+                        const auto key = static_cast<size_t>(keys[row]);
+                        const bool isThere = key < perRow.values.size();
+                        values[place + row] = isThere ? perRow.values[key] : T{};
+                        if (!isThere || (!areAllKnown && !perRow.isKnown[key]))
+                            validity.setNull(place + row);
+                    }
+                });
+                validity.moveTo(out);
+                return out;
+            }};
+}
+
+template <class T, class Key>
+EventColumn lookedUp(std::string name, Unit unit, const Column<Key>& column, PerRow<T> perRow) {
+    return lookedUp({name, name, unit, columnTypeOf<T>()}, column, std::move(perRow));
+}
+
+/// `nameOf(value)` of each value of `column`, which are numbers below `limit`; each name once.
+template <class Key, class NameOf>
+EventColumn named(std::string name, const Column<Key>& column, size_t limit, const NameOf& nameOf) {
+    Names names;
+    PerRow<int32_t> numbers;
+    numbers.values.assign(limit, 0);
+    numbers.isKnown.assign(limit, true);
+    std::vector<bool> isNamed(limit);
+    readPieces(column, 0, column.size(), [&](auto keys, size_t) {
+        for (const Key value : keys) {
+            const auto key = static_cast<size_t>(value);
+            if (key >= limit || isNamed[key]) continue;
+            isNamed[key] = true;
+            numbers.values[key] = names.numberOf(nameOf(value));
+        }
+    });
+    return lookedUp({name, name, Unit::Text, ColumnType::Name, std::make_shared<Dictionary>(names)},
+                    column, std::move(numbers));
+}
 
 /// The recorded events of one kind, by start. Nothing of them is kept: a batch is unpacked from the
 /// trace when it is asked for, its columns on all cores.

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include "model/format/utf8.h"
-#include "model/values/formatTable.h"
-#include "model/values/formatValue.h"
+#include "model/format/text.h"
+#include "model/text/formatTable.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::python {
 

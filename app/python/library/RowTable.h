@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "app/python/library/Columns.h"
-#include "model/values/ReportTable.h"
+#include "model/text/ReportTable.h"
 
 namespace lanescope::python {
 

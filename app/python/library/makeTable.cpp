@@ -1,22 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
+// What people see of a table without any other library.
 #include "app/python/library/makeTable.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 
 #include "app/python/library/EventTable.h"
 #include "app/python/library/RowTable.h"
 #include "model/explain/RuleCondition.h"
 #include "model/index/openTrace.h"
+#include "model/pages/makeComparison.h"
 #include "model/query/QueryProcess.h"
-#include "model/query/queryPosition.h"
-#include "model/requests/makeComparison.h"
-#include "model/requests/parseRange.h"
-#include "model/requests/reportsAsked.h"
-#include "model/summary/reports.h"
+#include "model/query/TraceQuery.h"
+#include "model/reports/reports.h"
+#include "model/reports/reportsAsked.h"
+#include "model/text/formatValue.h"
 
 namespace lanescope::python {
+
+Options::Options(const char* const* pairs) {
+    for (; pairs != nullptr && pairs[0] != nullptr && pairs[1] != nullptr; pairs += 2)
+        given_.emplace_back(pairs[0], pairs[1]);
+}
+
+std::string Options::take(std::string_view name) {
+    const std::vector<std::string> values = takeAll(name);
+    return values.empty() ? std::string() : values.back();
+}
+
+std::vector<std::string> Options::takeAll(std::string_view name) {
+    std::vector<std::string> values;
+    std::erase_if(given_, [&](const auto& option) {
+        if (option.first != name) return false;
+        values.push_back(option.second);
+        return true;
+    });
+    return values;
+}
+
+Result<int64_t> Options::takeCount(std::string_view name, int64_t otherwise) {
+    const std::string text = take(name);
+    if (text.empty()) return otherwise;
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < 1)
+        return fail("{} is a whole number above 0, not \"{}\".", name, printable(text));
+    return number;
+}
+
+Result<void> Options::checkAllTaken(std::string_view what) const {
+    if (given_.empty()) return {};
+    return fail("{} takes no option \"{}\".", what, printable(given_.front().first));
+}
 
 namespace {
 
@@ -52,7 +91,7 @@ Result<TablePtr> statsTable(const Trace& trace, Options& options) {
     return reportTable(**report, {trace, range, rangeName}, ColumnNames::Headers);
 }
 
-Result<compare::RunSummary> summaryOf(const OpenTrace& open, const CompareSelection& selection) {
+Result<analysis::RunSummary> summaryOf(const OpenTrace& open, const CompareSelection& selection) {
     return summarizeFile(
         open.path.string(), selection,
         [&open](const std::filesystem::path&) -> Result<TracePtr> { return open.trace; });
@@ -61,18 +100,18 @@ Result<compare::RunSummary> summaryOf(const OpenTrace& open, const CompareSelect
 Result<TablePtr> stepsTable(const OpenTrace& open, Options& options) {
     const Result<CompareSelection> selection = takeSelection(options);
     if (!selection) return fail(selection.error());
-    const Result<compare::RunSummary> run = summaryOf(open, *selection);
+    const Result<analysis::RunSummary> run = summaryOf(open, *selection);
     if (!run) return fail(run.error());
     ReportTable table{.name = "steps", .title = "Steps", .columns = {}, .rows = {}};
     table.columns = {{"Rank", Unit::Identifier},  {"PID", Unit::Identifier},
                      {"GPU", Unit::Identifier},   {"Step", Unit::Identifier},
                      {"Name", Unit::Text},        {"Start", Unit::Timestamp},
                      {"Wall", Unit::Nanoseconds}, {"On CPU", Unit::Nanoseconds}};
-    for (size_t part = 0; part < compare::stepPartCount; ++part)
+    for (size_t part = 0; part < analysis::stepPartCount; ++part)
         table.columns.push_back(
-            {std::string(compare::identifier(compare::StepPart(part))), Unit::Nanoseconds});
-    for (const compare::WorkerSummary& worker : run->workers) {
-        for (const compare::StepSummary& step : worker.steps) {
+            {std::string(analysis::identifier(analysis::StepPart(part))), Unit::Nanoseconds});
+    for (const analysis::WorkerSummary& worker : run->workers) {
+        for (const analysis::StepSummary& step : worker.steps) {
             std::vector<Cell> row{worker.rank ? Cell(int64_t{*worker.rank}) : Cell(),
                                   int64_t{worker.pid},
                                   worker.gpuId,
@@ -180,11 +219,82 @@ Result<report::ExplanationReport> explainTrace(const OpenTrace& open, Options& o
     }
     const Result<CompareSelection> selection = takeSelection(options);
     if (!selection) return fail(selection.error());
-    Result<compare::RunSummary> run = summaryOf(open, *selection);
+    Result<analysis::RunSummary> run = summaryOf(open, *selection);
     if (!run) return fail(run.error());
     report::ExplanationReport report{std::move(*run), {}};
     report.explanation = explain::explain(report.run, muted);
     return report;
+}
+
+namespace {
+
+bool isNull(const ColumnValues& column, size_t row) {
+    const auto* bits = column.validity.as<uint8_t>();
+    return bits != nullptr && (bits[row / 8] >> row % 8 & 1) == 0;
+}
+
+Cell cellOf(const ColumnInfo& info, const ColumnValues& column, size_t row) {
+    if (isNull(column, row)) return {};
+    const Buffer& values = column.values;
+    switch (info.type) {
+        case ColumnType::Int32:
+            return int64_t{values.as<int32_t>()[row]};
+        case ColumnType::UInt32:
+            return int64_t{values.as<uint32_t>()[row]};
+        case ColumnType::Int64:
+            return values.as<int64_t>()[row];
+        case ColumnType::UInt64:
+            return fmt::format("{}", values.as<uint64_t>()[row]);
+        case ColumnType::Float64:
+            return values.as<double>()[row];
+        case ColumnType::Name:
+            return info.dictionary->texts[static_cast<size_t>(values.as<int32_t>()[row])];
+        case ColumnType::Text:
+            break;
+    }
+    const auto* ends = values.as<int32_t>() + row;
+    return std::string(column.text.as<char>() + ends[0], column.text.as<char>() + ends[1]);
+}
+
+}  // namespace
+
+ReportTable previewOf(const Table& table, int64_t most) {
+    ReportTable shown;
+    shown.name = table.name();
+    shown.notes = table.notes();
+    for (const ColumnInfo& column : table.columns())
+        shown.columns.push_back({column.title, column.unit});
+    for (int64_t first = 0; first < std::min(most, table.rowCount());) {
+        const Batch batch = table.rows(first, most - first);
+        for (size_t row = 0; row < batch.rows; ++row) {
+            std::vector<Cell>& cells = shown.rows.emplace_back();
+            for (size_t column = 0; column < shown.columns.size(); ++column)
+                cells.push_back(
+                    cellOf(table.columns()[column], *batch.columns[column], batch.offset + row));
+        }
+        first += static_cast<int64_t>(batch.rows);
+    }
+    return shown;
+}
+
+std::string asHtml(const ReportTable& table, int64_t rowCount) {
+    std::string html = "<table><thead><tr>";
+    for (const ReportColumn& column : table.columns)
+        html += fmt::format("<th>{}</th>", markupEscaped(column.name));
+    html += "</tr></thead><tbody>";
+    for (const std::vector<Cell>& row : table.rows) {
+        html += "<tr>";
+        for (size_t column = 0; column < row.size(); ++column)
+            html += fmt::format("<td>{}</td>",
+                                markupEscaped(formatCell(row[column], table.columns[column].unit)));
+        html += "</tr>";
+    }
+    html +=
+        fmt::format("</tbody></table><p>{} of {} rows</p>",
+                    formatCount(static_cast<int64_t>(table.rows.size())), formatCount(rowCount));
+    for (const std::string& note : table.notes)
+        html += fmt::format("<p>{}</p>", markupEscaped(note));
+    return html;
 }
 
 }  // namespace lanescope::python

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,12 +13,66 @@
 #include "model/format/Inserter.h"
 #include "model/format/Memory.h"
 #include "model/format/Sqlite.h"
-#include "model/format/tableSql.h"
-#include "model/format/tables/EnumTables.h"
-#include "model/format/tables/Names.h"
+#include "model/format/checksums.h"
+#include "model/format/tables/Cuda.h"
+#include "model/format/tables/Enums.h"
+#include "model/format/tables/Hardware.h"
+#include "model/format/tables/Ranges.h"
 #include "model/format/tables/Session.h"
-#include "model/format/tables/allTables.h"
+#include "model/format/tables/Stored.h"
+#include "model/format/tables/Threads.h"
 #include "model/format/version.h"
+
+namespace lanescope::tables {
+
+namespace {
+
+constexpr std::array inTrace = std::to_array<const Table*>(
+    {// As Nsight Systems exports them.
+     &strings, &kernels, &memcpys, &memsets, &apiCalls, &syncs, &cudaEvents, &overheads, &graphs,
+     &graphNodes, &memoryEvents, &poolEvents, &cpuPageFaults, &gpuPageFaults, &nvtxEvents,
+     &payloadSchemas, &payloadEntries, &gpuMetrics, &gpuMetricNames, &threadNames, &processes,
+     &gpus, &cudaDevices, &contexts, &streams, &nullStreams, &sessionStart, &systemEnvironment,
+     &captureMetaData, &exportMetaData, &analysisDetails, &diagnostics, &scheduleEvents,
+     &sampleEvents, &samplingCallchains,
+     // Ours.
+     &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties,
+     &processStates, &windows, &gaps, &clocks, &topology, &affinities, &linkPeaks, &counters,
+     &counterSamples, &gpuProcesses, &samplingMoments, &stacks, &threadStates, &nvtxStacks,
+     &backwards, &graphNodeStacks, &untimed,
+     // What numbers mean.
+     &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes,
+     &sharedMemoryLimits, &faultAccesses, &migrationCauses, &overheadTypes, &streamTypes,
+     &syncTypes, &diagnosticSeverities, &diagnosticSources, &diagnosticClocks, &eventTypes,
+     &eventClasses, &memcpyKinds, &memoryKinds});
+
+constexpr std::array inStored = std::to_array<const Table*>(
+    {&storedFacts, &storedHealth, &storedWorkers, &storedGpuClocks, &storedSteps, &storedParts,
+     &storedContributors, &storedOutliers, &storedPlaces, &storedClocks, &storedCommunicators,
+     &storedCollectives, &storedKernels, &storedCounters});
+
+}  // namespace
+
+std::span<const Table* const> traceTables() {
+    return inTrace;
+}
+
+std::span<const Table* const> eventTables() {
+    static const std::vector<const Table*> found = [] {
+        std::vector<const Table*> events;
+        std::ranges::copy_if(inTrace, std::back_inserter(events), [](const Table* table) {
+            return table->content() == Content::Events;
+        });
+        return events;
+    }();
+    return found;
+}
+
+std::span<const Table* const> storedTables() {
+    return inStored;
+}
+
+}  // namespace lanescope::tables
 
 namespace lanescope {
 
@@ -116,6 +173,31 @@ bool wasSealed(const Database& database) {
     statement->bind(1, sealName);
     const auto row = statement->step();
     return row && *row;
+}
+
+namespace {
+
+/// What `expression` is in the first row; 0 where the file does not say.
+int64_t answer(const Database& database, const char* expression, const tables::Table& table) {
+    if (!database.hasTable(table.tableName())) return 0;
+    auto statement =
+        database.prepare(fmt::format("SELECT {} FROM {}", expression, table.tableName()));
+    if (!statement) return 0;
+    const auto row = statement->step();
+    return row && *row && statement->isInteger(0) ? statement->integer(0) : 0;
+}
+
+}  // namespace
+
+int64_t traceFingerprint(const Database& database) {
+    Fnv1a hash;
+    const auto add = [&](const char* expression, const tables::Table& table) {
+        hash.add(static_cast<uint64_t>(answer(database, expression, table)));
+    };
+    for (const tables::Table* table : tables::eventTables()) add("max(rowid)", *table);
+    add("max(rowid)", tables::strings);
+    add(tables::sessionStart.utcEpochNs.name, tables::sessionStart);
+    return static_cast<int64_t>(hash.value());
 }
 
 }  // namespace lanescope

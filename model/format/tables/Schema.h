@@ -2,8 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "model/format/Result.h"
+#include "model/format/Table.h"
+
+namespace lanescope::tables {
+
+/// Every table that a new trace has, in the order in which they are made.
+std::span<const Table* const> traceTables();
+/// Those of them that hold events.
+std::span<const Table* const> eventTables();
+/// Those of what is stored when a recording is closed, which not every trace has.
+std::span<const Table* const> storedTables();
+
+}  // namespace lanescope::tables
 
 namespace lanescope {
 
@@ -29,5 +42,10 @@ Result<void> dropEmptyTables(Database& database);
 Result<void> announceSeal(Database& database);
 /// Whether that was written.
 bool wasSealed(const Database& database);
+
+/// A number that changes when events are added to a trace file or it becomes another recording:
+/// over the last row of each table of events and of the strings, and the start of the session.
+/// O(log n) a table.
+int64_t traceFingerprint(const Database& database);
 
 }  // namespace lanescope

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "model/text/formatValue.h"
 #include "model/trace/kinds/OfTable.h"
-#include "model/values/formatValue.h"
 
 namespace lanescope::kinds {
 

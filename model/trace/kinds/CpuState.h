@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "model/text/formatValue.h"
+#include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/OfTable.h"
-#include "model/trace/mixedState.h"
-#include "model/values/formatValue.h"
 
 namespace lanescope::kinds {
 

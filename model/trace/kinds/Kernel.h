@@ -5,11 +5,11 @@
 
 #include <array>
 
-#include "model/trace/categories.h"
+#include "model/text/formatValue.h"
+#include "model/trace/Track.h"
+#include "model/trace/gpuNames.h"
 #include "model/trace/kinds/OfTable.h"
-#include "model/trace/kinds/ncclDetails.h"
-#include "model/trace/sourceName.h"
-#include "model/values/formatValue.h"
+#include "model/trace/kinds/rangeDetails.h"
 
 namespace lanescope::kinds {
 

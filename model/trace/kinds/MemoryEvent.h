@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "model/format/Memory.h"
-#include "model/trace/kinds/RowsIn.h"
+#include "model/format/tables/Cuda.h"
+#include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
+#include "model/trace/kinds/OfTable.h"
 
 namespace lanescope::kinds {
 
@@ -50,6 +57,115 @@ struct MemoryPool : RowsIn<&Trace::memoryPools> {
     }
     static void append(Trace& trace, const Row& row) {
         table(trace).address.push_back(row.address);
+    }
+};
+
+/// Drawn on the GPU that faulted, or on the process if a CPU did.
+struct PageFault : OfTable<EventKind::PageFault, &Trace::pageFaults> {
+    static constexpr std::string_view identifier = "page_fault";
+    static constexpr std::string_view name = "Page fault", plural = "page faults";
+    static constexpr std::string_view trackTitle = "Page faults", trackSubtitle = "managed memory";
+
+    struct Row {
+        int64_t startNs = 0, endNs = 0;
+        uint64_t address = 0;
+        int64_t count = 1;
+        FaultAccess access = FaultAccess::Unknown;
+        uint32_t process = noIndex;
+        uint32_t gpu = noIndex;  ///< That faulted; `noIndex` for the CPU.
+        StringIndex instruction = 0;
+    };
+    static void append(Trace& trace, const Row& row) {
+        PageFaultTable& table = trace.pageFaults;
+        table.address.push_back(row.address);
+        table.count.push_back(std::max<int64_t>(0, row.count));
+        table.access.push_back(row.access);
+        table.instruction.push_back(row.instruction);
+    }
+
+    template <class Sink>
+    static void forEachCount(const Trace& trace, Sink sink) {
+        const PageFaultTable& table = trace.pageFaults;
+        int64_t ofCpu = 0, ofGpus = 0;
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            int64_t& count = isOfCpu(trace, row) ? ofCpu : ofGpus;
+            count = saturatingSum(count, table.count[row]);
+        }
+        sink(tables::cpuFaultsCounted, ofCpu);
+        sink(tables::gpuFaultsCounted, ofGpus);
+    }
+
+    static std::string nameOf(const Trace& trace, uint32_t row) {
+        const std::string_view access = nameOfAccess(trace.pageFaults.access[row]);
+        return fmt::format("{} page fault{}{}", isOfCpu(trace, row) ? "CPU" : "GPU",
+                           access.empty() ? "" : ", ", access);
+    }
+    static uint64_t nameKey(const Trace& trace, uint32_t row) {
+        return static_cast<uint64_t>(trace.pageFaults.access[row]) << 1 |
+               (isOfCpu(trace, row) ? 1 : 0);
+    }
+    static SliceCategory categoryOf(const Trace&, uint32_t) { return SliceCategory::ManagedMemory; }
+
+    static constexpr std::array tracks{TrackKind::GpuEvents, TrackKind::ProcessEvents};
+    static TrackSubject trackOf(const Trace& trace, uint32_t row) {
+        if (isOfCpu(trace, row)) return {TrackKind::ProcessEvents, trace.pageFaults.process[row]};
+        return {TrackKind::GpuEvents, trace.pageFaults.gpu[row]};
+    }
+
+    static void describe(const Trace& trace, uint32_t row, Details& details) {
+        const PageFaultTable& table = trace.pageFaults;
+        details.add("Managed memory", nameOf(trace, row));
+        details.addTimes();
+        details.add("Address", fmt::format("{:#x}", table.address[row]));
+        if (!isOfCpu(trace, row)) {
+            details.add(tables::gpuFaultsCounted, formatCount(table.count[row]));
+            details.addGpu(table.gpu[row]);
+        }
+        details.add("Instruction", std::string(trace.strings.at(table.instruction[row])));
+        details.addProcess(table.process[row]);
+    }
+
+    /// Gives all rows as files hold them. `into(table)` takes rows of a table of the file.
+    template <class Into>
+    static void write(const Trace& trace, Into into) {
+        constexpr const auto& c = tables::cpuPageFaults;
+        constexpr const auto& g = tables::gpuPageFaults;
+        auto ofCpu = into(c);
+        auto ofGpus = into(g);
+        const PageFaultTable& table = trace.pageFaults;
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            const int64_t process = trace.processes[table.process[row]].globalPid;
+            if (isOfCpu(trace, row))
+                ofCpu.insert(c.start = table.startNs[row], c.globalPid = process,
+                             c.address = table.address[row],
+                             c.cpuInstruction = table.instruction[row]);
+            else
+                ofGpus.insert(
+                    g.start = table.startNs[row], g.end = table.endNs[row], g.globalPid = process,
+                    g.deviceId = trace.gpus[table.gpu[row]].id, g.address = table.address[row],
+                    g.numberOfPageFaults = table.count[row], g.faultAccessType = table.access[row]);
+        }
+    }
+
+  private:
+    static bool isOfCpu(const Trace& trace, uint32_t row) {
+        return trace.pageFaults.gpu[row] == noIndex;
+    }
+    /// Empty if unknown, as it is for the CPU.
+    static std::string_view nameOfAccess(FaultAccess access) {
+        switch (access) {
+            case FaultAccess::Read:
+                return "read";
+            case FaultAccess::Write:
+                return "write";
+            case FaultAccess::Atomic:
+                return "atomic";
+            case FaultAccess::Prefetch:
+                return "prefetch";
+            case FaultAccess::Unknown:
+                break;
+        }
+        return "";
     }
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
+#include "model/text/formatValue.h"
 #include "model/trace/kinds/OfTable.h"
-#include "model/trace/kinds/launchesDuring.h"
-#include "model/trace/kinds/ncclDetails.h"
+#include "model/trace/kinds/rangeDetails.h"
 
 namespace lanescope::kinds {
 
@@ -68,6 +70,47 @@ struct Nvtx : OfTable<EventKind::Nvtx, &Trace::nvtx> {
         if (!launched.empty()) details.add("Launched for the GPU", launched);
         details.addRange(row);
         details.addThread(trace.nvtx.thread[row]);
+    }
+};
+
+struct Projection : OfTable<EventKind::Projection, &Trace::projections> {
+    static constexpr Origin origin = Origin::Derived;
+    static constexpr std::string_view identifier = "nvtx_projection";
+    static constexpr std::string_view name = "NVTX range on the GPU",
+                                      plural = "NVTX ranges on the GPU";
+
+    static std::string nameOf(const Trace& trace, uint32_t row) {
+        return Nvtx::nameOf(trace, trace.projections.nvtx[row]);
+    }
+    static SliceCategory categoryOf(const Trace& trace, uint32_t row) {
+        return ncclCallOfRange(trace, trace.projections.nvtx[row]) != noIndex
+                   ? SliceCategory::NcclCall
+                   : SliceCategory::Projection;
+    }
+
+    static constexpr std::array tracks{TrackKind::StreamProjection};
+    static TrackSubject trackOf(const Trace& trace, uint32_t row) {
+        return {TrackKind::StreamProjection, trace.projections.stream[row]};
+    }
+
+    static void describe(const Trace& trace, uint32_t row, Details& details) {
+        const uint32_t nvtx = trace.projections.nvtx[row];
+        const TimeRange onGpu = rangeOf(trace, row), onCpu = Nvtx::rangeOf(trace, nvtx);
+        details.add("NVTX range", nameOf(trace, row));
+        details.addTimes();
+        const uint32_t stream = trace.projections.stream[row];
+        const uint32_t thread = trace.nvtx.thread[nvtx];
+        const std::string launched =
+            launchesText(trace, thread, launchesDuring(trace, thread, onCpu, stream));
+        details.add("Launched on this stream",
+                    launched.empty()
+                        ? fmt::format("{} by this thread",
+                                      formatCount(trace.projections.operationCount[row]))
+                        : launched);
+        details.add("Duration on the CPU", formatDuration(onCpu.durationNs()));
+        details.add("Behind the CPU", formatDuration(onGpu.startNs - onCpu.startNs));
+        details.addRange(nvtx);
+        details.addStream(stream);
     }
 };
 

@@ -10,11 +10,8 @@
 #include "model/trace/kinds/Graph.h"
 #include "model/trace/kinds/Kernel.h"
 #include "model/trace/kinds/Memcpy.h"
-#include "model/trace/kinds/Memset.h"
+#include "model/trace/kinds/MemoryEvent.h"
 #include "model/trace/kinds/Nvtx.h"
-#include "model/trace/kinds/PageFault.h"
-#include "model/trace/kinds/Projection.h"
-#include "model/trace/kinds/Sync.h"
 
 // Every kind of event, each described in a file beside this, and met here. Whatever depends on the
 // kind of an event asks its description; nothing else switches over `EventKind`. `eventFacts.h` has

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "model/trace/collectives.h"
 #include "model/trace/kinds/eventFacts.h"
-#include "model/trace/kinds/ncclDetails.h"
-#include "model/trace/matchCollectives.h"
+#include "model/trace/kinds/rangeDetails.h"
 
 namespace lanescope {
 

@@ -2,8 +2,12 @@
 #include "model/trace/kinds/workStacks.h"
 
 #include <array>
+#include <charconv>
 #include <map>
+#include <optional>
+#include <utility>
 
+#include "model/text/formatValue.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/stacks.h"
 
@@ -110,6 +114,127 @@ std::vector<uint32_t> ownPlaces(const Trace& trace) {
         own[stack] = firstOf.try_emplace(placeOf(trace, frame), frame).first->second;
     }
     return own;
+}
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, StackTerm::Part>, 3> prefixes{
+    {{"line:", StackTerm::Part::Line},
+     {"file:", StackTerm::Part::File},
+     {"function:", StackTerm::Part::Function}}};
+
+bool isBlank(char letter) {
+    return letter == ' ' || letter == '\t';
+}
+
+/// Takes the next word off; what follows a colon may stand in quotes.
+std::string takeWord(std::string_view& text) {
+    std::string word;
+    while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && !isBlank(text.front())) {
+        const char letter = text.front();
+        text.remove_prefix(1);
+        const size_t end = text.find('"');
+        if (letter == '"' && word.ends_with(':') && end != std::string_view::npos) {
+            word += text.substr(0, end);
+            text.remove_prefix(end + 1);
+        } else {
+            word += letter;
+        }
+    }
+    return word;
+}
+
+/// "train.py:212", "train.py" or "212".
+void setLine(StackTerm& term, std::string_view asked) {
+    const size_t colon = asked.rfind(':');
+    const std::string_view number =
+        colon == std::string_view::npos ? asked : asked.substr(colon + 1);
+    uint32_t line = 0;
+    const auto read = std::from_chars(number.data(), number.data() + number.size(), line);
+    const bool isNumber =
+        !number.empty() && read.ec == std::errc() && read.ptr == number.data() + number.size();
+    if (isNumber) term.line = line;
+    if (!isNumber)
+        term.text = asked;
+    else if (colon != std::string_view::npos)
+        term.text = asked.substr(0, colon);
+}
+
+std::optional<StackTerm> termOf(std::string_view word) {
+    const std::string lowered = lowerCase(std::string(word));
+    for (const auto& [prefix, part] : prefixes) {
+        if (!lowered.starts_with(prefix)) continue;
+        const std::string_view asked = std::string_view(lowered).substr(prefix.size());
+        // A name of C++ goes on with a second colon.
+        if (asked.empty() || asked.front() == ':') return std::nullopt;
+        StackTerm term{.part = part, .text = {}};
+        if (part == StackTerm::Part::Line)
+            setLine(term, asked);
+        else
+            term.text = asked;
+        return term;
+    }
+    return std::nullopt;
+}
+
+/// Whether a path is, or ends in a folder or file called, `end`.
+bool endsInPath(const std::string& path, std::string_view end) {
+    return path.ends_with(end) && (end.empty() || path.size() == end.size() || end.front() == '/' ||
+                                   path[path.size() - end.size() - 1] == '/');
+}
+
+bool isAbout(const Trace& trace, uint32_t frame, const StackTerm& term) {
+    if (term.part == StackTerm::Part::Function)
+        return lowerCase(std::string(trace.strings.at(trace.stacks.function[frame])))
+                   .find(term.text) != std::string::npos;
+    const std::string path = lowerCase(std::string(trace.strings.at(trace.stacks.file[frame])));
+    if (term.part == StackTerm::Part::File) return path.find(term.text) != std::string::npos;
+    return (term.line == 0 || trace.stacks.line[frame] == term.line) && endsInPath(path, term.text);
+}
+
+}  // namespace
+
+TypedTerms splitTerms(std::string_view typed) {
+    TypedTerms parted;
+    bool hasTerm = false;
+    for (std::string_view left = typed; !left.empty();) {
+        const std::string word = takeWord(left);
+        if (word.empty()) break;
+        if (const std::optional<StackTerm> term = termOf(word)) {
+            parted.stack.push_back(*term);
+            hasTerm = true;
+            continue;
+        }
+        if (!parted.rest.empty()) parted.rest += ' ';
+        parted.rest += word;
+    }
+    // What holds no term is left as it was typed.
+    if (!hasTerm) parted.rest = typed;
+    return parted;
+}
+
+StackFilter::StackFilter(const Trace& trace, const std::vector<StackTerm>& terms)
+    : trace_(trace), isAny_(terms.empty()) {
+    if (isAny_) return;
+    const uint32_t count = trace.stacks.size();
+    holds_.assign(count, true);
+    for (const StackTerm& term : terms) {
+        // Frames of many stacks are the same place, and callers stand before what they call.
+        std::map<FramePlace, bool> known;
+        std::vector<bool> hasFrame(count, false);
+        for (uint32_t stack = 0; stack < count; ++stack) {
+            const auto [place, isNew] = known.try_emplace(placeOf(trace, stack), false);
+            if (isNew) place->second = isAbout(trace, stack, term);
+            const uint32_t outer = outerStack(trace, stack);
+            hasFrame[stack] = place->second || (outer != noIndex && hasFrame[outer]);
+            holds_[stack] = holds_[stack] && hasFrame[stack];
+        }
+    }
+}
+
+bool StackFilter::holds(EventRef event) const {
+    return isAny_ || holds(pythonPlace(trace_, event).stack);
 }
 
 }  // namespace lanescope

@@ -30,7 +30,7 @@ def number_in(path, pattern):
 
 
 # Also where the rest is skipped: who reads summaries reads those that are written.
-assert number_in("model/compare/storedSummary.h", r"storedVersion = (\d+);") == number_in("app/python/lanescope/fleet/reading.py", r"(?m)^VERSION = (\d+)")
+assert number_in("model/analysis/storedSummary.h", r"storedVersion = (\d+);") == number_in("app/python/lanescope/fleet/reading.py", r"(?m)^VERSION = (\d+)")
 
 try:
     import duckdb  # noqa: F401

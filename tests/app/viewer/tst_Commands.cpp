@@ -14,13 +14,13 @@
 #include <QTest>
 
 #include "app/viewer/DocumentTabs.h"
+#include "app/viewer/FinderEntry.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/ShortcutSheet.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
-#include "app/viewer/finderEntries.h"
-#include "app/viewer/icons.h"
+#include "app/viewer/helpWindows.h"
+#include "app/viewer/windowStyle.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/timeline/LabelColumn.h"

@@ -15,7 +15,7 @@
 #include "app/viewer/StartPage.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
-#include "app/viewer/icons.h"
+#include "app/viewer/windowStyle.h"
 #include "model/export/traceFile.h"
 #include "tests/app/viewer/TaskHand.h"
 #include "tests/support/TemporaryFolder.h"

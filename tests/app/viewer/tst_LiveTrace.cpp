@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "app/viewer/DocumentTabs.h"
-#include "app/viewer/LiveBar.h"
+#include "app/viewer/LiveFollower.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/PageTools.h"
 #include "app/viewer/TracePage.h"
-#include "app/viewer/icons.h"
-#include "model/load/loadTrace.h"
+#include "app/viewer/windowStyle.h"
+#include "model/importers/loadTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 #include "views/notes/MarkStore.h"

@@ -11,22 +11,22 @@
 
 #include "app/viewer/ComparePage.h"
 #include "app/viewer/DocumentTabs.h"
-#include "model/compare/storedSummary.h"
+#include "model/analysis/storedSummary.h"
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
 #include "model/format/Sqlite.h"
+#include "model/format/checksums.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
-#include "views/compare/AnswerPreview.h"
 #include "views/compare/CompareView.h"
 #include "views/compare/HeadlineCard.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::viewer;
 using namespace lanescope::views;

@@ -10,8 +10,8 @@
 #include <QToolButton>
 
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/ManualWindow.h"
-#include "app/viewer/icons.h"
+#include "app/viewer/helpWindows.h"
+#include "app/viewer/windowStyle.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -7,7 +7,7 @@
 #include <QTest>
 
 #include "app/viewer/AppSettings.h"
-#include "app/viewer/RecentFiles.h"
+#include "app/viewer/StartPage.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

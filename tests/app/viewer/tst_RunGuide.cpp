@@ -14,17 +14,14 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
-#include "app/viewer/icons.h"
-#include "model/compare/IdleGaps.h"
+#include "app/viewer/windowStyle.h"
+#include "model/analysis/IdleGaps.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/FactSheet.h"
 #include "views/explain/ExplanationCard.h"
-#include "views/explain/FindingButton.h"
 #include "views/explain/IdleCard.h"
-#include "views/explain/IdleFinder.h"
 #include "views/explain/StepStrip.h"
 #include "views/sql/SqlPanel.h"
 #include "views/timeline/TimelineView.h"
@@ -71,12 +68,12 @@ struct Shown {
         return {};
     }
     /// The longest gap, in view.
-    const compare::IdleGap& longestGap() {
+    const analysis::IdleGap& longestGap() {
         guide().idle().demand();
         if (!wait()) qFatal("the gaps were not found");
-        const compare::IdleGaps& gaps = *guide().idle().gaps();
-        const compare::IdleGaps::Place place = gaps.longest().front();
-        const compare::IdleGap& gap = gaps.at(place);
+        const analysis::IdleGaps& gaps = *guide().idle().gaps();
+        const analysis::IdleGaps::Place place = gaps.longest().front();
+        const analysis::IdleGap& gap = gaps.at(place);
         gapGpu = gaps.gpuOf(place.worker);
         timeline().showRange(
             {gap.range.startNs - gap.range.durationNs(), gap.range.endNs + gap.range.durationNs()});
@@ -236,7 +233,7 @@ class TestRunGuide : public QObject {
     void restingOnAGapTellsWhy() {
         Shown shown;
         QVERIFY(shown.wait());
-        const compare::IdleGap gap = shown.longestGap();
+        const analysis::IdleGap gap = shown.longestGap();
         const QPoint place = shown.placeOf(shown.gapGpu, middleOf(gap.range));
         QTest::mouseMove(&shown.canvas(), place - QPoint(4, 0));
         QTest::mouseMove(&shown.canvas(), place);
@@ -249,7 +246,7 @@ class TestRunGuide : public QObject {
         Shown shown;
         QVERIFY(shown.wait());
         // Known to the test by gaps of its own.
-        const Result<compare::IdleGaps> gaps = compare::IdleGaps::of(*shown.page().trace());
+        const Result<analysis::IdleGaps> gaps = analysis::IdleGaps::of(*shown.page().trace());
         const auto longest = gaps->longest().front();
         const TimeRange range = gaps->at(longest).range;
         shown.timeline().showRange(
@@ -265,7 +262,7 @@ class TestRunGuide : public QObject {
     void aClickOnAGapOpensItsCard() {
         Shown shown;
         QVERIFY(shown.waitForFocus());
-        const compare::IdleGap gap = shown.longestGap();
+        const analysis::IdleGap gap = shown.longestGap();
         const QPoint place = shown.placeOf(shown.gapGpu, middleOf(gap.range));
         QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
         QVERIFY(shown.timeline().hasGapMark());
@@ -288,7 +285,7 @@ class TestRunGuide : public QObject {
         QVERIFY(shown.waitForFocus());
         QTest::keyClick(&shown.timeline(), Qt::Key_I);
         QVERIFY(QTest::qWaitFor([&] { return shown.timeline().hasGapMark(); }));
-        const compare::IdleGaps& gaps = *shown.guide().idle().gaps();
+        const analysis::IdleGaps& gaps = *shown.guide().idle().gaps();
         const auto isShown = [&](size_t rank) {
             const TimeRange range = gaps.at(gaps.longest()[rank]).range;
             const double share = double(range.durationNs()) / double(shown.visible().durationNs());

@@ -11,15 +11,13 @@
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
-#include "app/viewer/icons.h"
+#include "app/viewer/windowStyle.h"
 #include "tests/app/viewer/TaskHand.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/FactSheet.h"
 #include "views/explain/ExplanationCard.h"
-#include "views/explain/FindingButton.h"
 #include "views/explain/IdleCard.h"
 #include "views/explain/StepStrip.h"
 #include "views/explain/StepsPanel.h"
@@ -105,13 +103,13 @@ class TestTasks : public QObject {
         }));
         // The strip shows what rank 0 waits: in every third step, and in no other.
         QVERIFY(hand.guide().strip().isVisible());
-        const compare::RunSummary& summary = hand.guide().run()->summary;
+        const analysis::RunSummary& summary = hand.guide().run()->summary;
         const explain::StepGrid& grid = hand.guide().run()->grid;
         for (size_t column = 0; column < grid.columnCount(); ++column) {
             const auto place = grid.at(0, column);
             QVERIFY(place);
             const auto& step = summary.workers[place->worker].steps[place->step];
-            const int64_t waitedNs = step.parts[compare::StepPart::WaitingForRanks];
+            const int64_t waitedNs = step.parts[analysis::StepPart::WaitingForRanks];
             QCOMPARE(waitedNs > 1'000 * us, grid.numberOf(column) % 3 == 0);
         }
         QCOMPARE(hand.said("which steps it is late in"), QString());

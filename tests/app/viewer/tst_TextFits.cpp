@@ -22,14 +22,12 @@
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
-#include "app/viewer/icons.h"
 #include "app/viewer/windowStyle.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
 #include "views/timeline/TimelineView.h"
-#include "views/topology/TopologyMatrix.h"
 #include "views/topology/TopologyPanel.h"
 
 using namespace lanescope;

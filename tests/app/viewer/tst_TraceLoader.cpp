@@ -10,20 +10,18 @@
 #include <QThreadPool>
 #include <fstream>
 
+#include "app/viewer/DocumentPage.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/LoadPage.h"
-#include "app/viewer/OfferBar.h"
-#include "app/viewer/TraceLoader.h"
 #include "app/viewer/TracePage.h"
 #include "model/export/traceFile.h"
 #include "model/index/checkTrace.h"
-#include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
-#include "views/details/HealthBar.h"
+#include "views/details/HealthPanel.h"
 
 using namespace lanescope;
 using namespace lanescope::viewer;
@@ -204,4 +202,3 @@ class TestTraceLoader : public QObject {
 
 LANESCOPE_TEST(TestTraceLoader, QApplication)
 #include "tst_TraceLoader.moc"
-#include "views/details/HealthBar.h"

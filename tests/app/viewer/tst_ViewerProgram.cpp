@@ -9,7 +9,7 @@
 
 #include "model/export/traceFile.h"
 #include "model/format/version.h"
-#include "model/index/indexPath.h"
+#include "model/index/openTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"

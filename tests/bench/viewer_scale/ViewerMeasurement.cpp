@@ -8,12 +8,12 @@
 #include <memory>
 #include <random>
 
-#include "app/viewer/TraceLoader.h"
-#include "model/build/TraceBuilder.h"
-#include "model/index/indexPath.h"
+#include "app/viewer/LoadPage.h"
+#include "model/assemble/TraceBuilder.h"
+#include "model/index/openTrace.h"
+#include "model/lod/SelectionStatistics.h"
 #include "model/search/SearchHits.h"
 #include "model/search/findEvents.h"
-#include "model/select/SelectionStatistics.h"
 #include "tests/bench/viewer_scale/FrameTimes.h"
 #include "tests/bench/viewer_scale/ProcessMemory.h"
 #include "tests/bench/viewer_scale/Times.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "model/format/Sqlite.h"
-#include "model/index/indexPath.h"
 #include "model/index/openTrace.h"
 #include "tests/bench/viewer_scale/Times.h"
 

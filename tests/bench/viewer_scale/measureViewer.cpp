@@ -7,7 +7,7 @@
 #include <QTextStream>
 #include <filesystem>
 
-#include "app/viewer/icons.h"
+#include "app/viewer/windowStyle.h"
 #include "tests/bench/viewer_scale/MeasuredApplication.h"
 #include "tests/bench/viewer_scale/ViewerMeasurement.h"
 #include "tests/bench/viewer_scale/measureReading.h"

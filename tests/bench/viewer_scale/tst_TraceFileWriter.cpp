@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/bench/viewer_scale/TraceFileWriter.h"
 #include "tests/bench/viewer_scale/TrainingSimulation.h"
 #include "tests/support/TemporaryFolder.h"

@@ -6,10 +6,10 @@
 #include <span>
 #include <string>
 
-#include "model/format/orNoMemory.h"
+#include "model/format/Result.h"
 #include "model/format/tables/Schema.h"
-#include "model/load/loadTrace.h"
-#include "model/load/protobufFormats.h"
+#include "model/importers/importedFormats.h"
+#include "model/importers/loadTrace.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"

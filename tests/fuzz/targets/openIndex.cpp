@@ -4,12 +4,11 @@
 #include <fstream>
 
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
+#include "model/index/IndexFile.h"
 #include "model/index/checkTrace.h"
-#include "model/index/indexPath.h"
-#include "model/index/readIndex.h"
-#include "model/index/writeIndex.h"
+#include "model/index/openTrace.h"
 #include "tests/fuzz/sealIndex.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "model/fleet/readFleetReport.h"
+#include "model/fleet/FleetReport.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"

@@ -8,7 +8,6 @@
 #include "capture/python/OwnMemory.h"
 #include "capture/python/codeFacts.h"
 #include "capture/python/frameWalk.h"
-#include "capture/python/lineTable.h"
 #include "tests/fuzz/targets/targets.h"
 
 namespace lanescope::fuzz {

@@ -10,7 +10,7 @@
 #include "capture/collector/Collector.h"
 #include "capture/log/LogReader.h"
 #include "capture/perf/PerfLog.h"
-#include "model/load/loadTrace.h"
+#include "model/importers/loadTrace.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/notes/mergeNotes.h"
-#include "model/notes/notesJson.h"
+#include "model/notes/NotesFile.h"
 #include "tests/fuzz/targets/targets.h"
 
 namespace lanescope::fuzz {

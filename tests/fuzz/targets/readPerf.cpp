@@ -6,8 +6,8 @@
 #include <string>
 
 #include "capture/perf/ElfFile.h"
+#include "capture/perf/PerfLog.h"
 #include "capture/perf/PerfStacks.h"
-#include "capture/perf/readPerfLog.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
 

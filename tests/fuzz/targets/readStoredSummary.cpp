@@ -5,13 +5,12 @@
 #include <fstream>
 #include <optional>
 
+#include "model/analysis/storedSummary.h"
 #include "model/compare/RunComparison.h"
-#include "model/compare/storedSummary.h"
 #include "model/export/traceFile.h"
-#include "model/format/PageSeal.h"
-#include "model/format/tableSql.h"
+#include "model/format/Inserter.h"
+#include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
-#include "model/format/tables/allTables.h"
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"
@@ -28,11 +27,11 @@ std::string summarizedTrace() {
     const auto path = scratch / "run.sqlite";
     const TracePtr trace = simulatedTraining({.steps = 3, .layers = 1, .ncclPlugin = true});
     require(writeTraceFile(*trace, path).has_value(), "No trace could be written.");
-    const auto summary = compare::summarizeRun(*trace);
+    const auto summary = analysis::summarizeRun(*trace);
     {
         Result<Database> database = openForWriting(path);
         require(summary && database && announceSeal(*database) &&
-                    compare::writeRunSummary(*database, *summary),
+                    analysis::writeRunSummary(*database, *summary),
                 "No summary could be written.");
     }
     require(sealPages(path).has_value(), "A trace could not be sealed.");
@@ -91,15 +90,15 @@ void change(std::string& file, const std::vector<std::string_view>& line) {
 void readFile(const std::string& file, bool isAsWritten) {
     static const Scratch scratch;
     const auto path = scratch.write("run.sqlite", file);
-    const auto summary = compare::readRunSummary(path);
+    const auto summary = analysis::readRunSummary(path);
     require(summary.has_value() || !isAsWritten, "The summary of a whole file cannot be read.");
-    const auto checked = compare::readRunSummaryChecked(path);
+    const auto checked = analysis::readRunSummaryChecked(path);
     require(summary.has_value() || !checked.has_value(), "A summary came of looking twice.");
 }
 
 /// Edits of the summary that a trace holds, a line each; undone behind each input, which is quicker
 /// than to read the tables' descriptions anew. Those of bytes are of the file as it was recorded.
-std::optional<compare::RunSummary> summaryAfter(Bytes bytes) {
+std::optional<analysis::RunSummary> summaryAfter(Bytes bytes) {
     static const std::string whole = summarizedTrace();
     static sqlite3* const connection = databaseFrom(whole).release();
     static const Database database = Database::adopt(connection, "fuzz.sqlite");
@@ -120,7 +119,7 @@ std::optional<compare::RunSummary> summaryAfter(Bytes bytes) {
         }
     }
     if (!file.empty()) readFile(file, file == whole);
-    auto summary = compare::readRunSummary(database);
+    auto summary = analysis::readRunSummary(database);
     require(summary.has_value() || !bytes.empty(), "A summary that was written cannot be read.");
     require(sqlite3_exec(connection, "ROLLBACK", nullptr, nullptr, nullptr) == SQLITE_OK,
             "The edits cannot be undone.");

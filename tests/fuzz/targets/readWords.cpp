@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people and environments say in a few words: ranges, steps, options, patterns, names.
 
-#include "model/format/matchesPattern.h"
-#include "model/format/parseDuration.h"
-#include "model/format/parseStepRange.h"
-#include "model/format/utf8.h"
-#include "model/requests/CompareSelection.h"
-#include "model/requests/parseRange.h"
-#include "model/steps/StepSelection.h"
-#include "model/steps/rangePattern.h"
-#include "model/values/formatValue.h"
-#include "model/values/kernelName.h"
-#include "model/values/knownKernelName.h"
+#include "model/analysis/StepSelection.h"
+#include "model/analysis/rangePattern.h"
+#include "model/compare/CompareSelection.h"
+#include "model/format/optionValues.h"
+#include "model/format/text.h"
+#include "model/reports/reportsAsked.h"
+#include "model/text/formatValue.h"
+#include "model/text/kernelNames.h"
 #include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"
 #include "tests/support/simulatedTraining.h"
@@ -19,7 +16,6 @@
 #include "capture/collector/symbolNames.h"
 #include "capture/log/maskSecrets.h"
 #include "capture/options/AgentOptions.h"
-#include "capture/options/WindowOptions.h"
 #endif
 
 namespace lanescope::fuzz {

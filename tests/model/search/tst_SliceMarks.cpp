@@ -2,7 +2,7 @@
 #include <QTest>
 #include <random>
 
-#include "model/search/SliceMarks.h"
+#include "model/search/SearchHits.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

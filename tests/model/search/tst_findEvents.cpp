@@ -2,10 +2,9 @@
 #include <QTest>
 #include <limits>
 
+#include "model/lod/SelectionStatistics.h"
+#include "model/reports/reports.h"
 #include "model/search/findEvents.h"
-#include "model/select/SelectionStatistics.h"
-#include "model/select/selectionTables.h"
-#include "model/summary/reports.h"
 #include "model/trace/kinds/Api.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"

@@ -17,15 +17,12 @@
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedMachine.h"
-#include "views/bandwidth/AdviceCard.h"
+#include "views/bandwidth/BandwidthAnswer.h"
 #include "views/bandwidth/BandwidthPanel.h"
 #include "views/bandwidth/CopyChart.h"
-#include "views/bandwidth/RangeNameChoice.h"
-#include "views/bandwidth/bandwidthTable.h"
-#include "views/tables/ReportFilter.h"
 #include "views/tables/ReportModel.h"
+#include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
-#include "views/tables/ScopeChoice.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

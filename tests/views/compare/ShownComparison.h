@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
-#include "views/compare/CompareSide.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/CompareView.h"
-#include "views/tables/ReportFilter.h"
+#include "views/compare/ComparedTimelines.h"
+#include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/timeline/TimelineView.h"
 

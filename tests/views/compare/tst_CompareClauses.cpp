@@ -44,7 +44,7 @@ QPoint placeOf(QLabel& label, int clause) {
 
 /// The first clause of the kind and, of a cause, the part.
 int clauseOf(const ShownComparison& compared, compare::ClauseKind kind,
-             std::optional<compare::StepPart> part = {}) {
+             std::optional<analysis::StepPart> part = {}) {
     const auto& clauses = compared.view.runs()->comparisons.front().answer.clauses;
     for (size_t index = 0; index < clauses.size(); ++index)
         if (clauses[index].kind == kind && (!part || clauses[index].query->part == *part))
@@ -88,7 +88,7 @@ class TestCompareClauses : public QObject {
         QLabel* label = sentenceOf(compared.view.headline());
         QVERIFY(label);
         const int clause =
-            clauseOf(compared, compare::ClauseKind::Cause, compare::StepPart::Compute);
+            clauseOf(compared, compare::ClauseKind::Cause, analysis::StepPart::Compute);
         QVERIFY(clause >= 0);
         const QPoint place = placeOf(*label, clause);
         QVERIFY(place.x() >= 0);
@@ -109,7 +109,7 @@ class TestCompareClauses : public QObject {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         const int clause =
-            clauseOf(compared, compare::ClauseKind::Cause, compare::StepPart::LaunchBound);
+            clauseOf(compared, compare::ClauseKind::Cause, analysis::StepPart::LaunchBound);
         QVERIFY(clause >= 0);
         QLabel* label = sentenceOf(compared.view.headline());
         QTest::mouseClick(label, Qt::LeftButton, {}, placeOf(*label, clause));

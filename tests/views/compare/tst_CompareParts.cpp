@@ -9,14 +9,15 @@
 #include <QTest>
 
 #include "tests/support/runTest.h"
-#include "views/compare/DifferenceLane.h"
-#include "views/compare/DifferenceModel.h"
+#include "views/compare/CompareTables.h"
+#include "views/compare/ComparedTimelines.h"
 #include "views/compare/HeadlineCard.h"
 #include "views/compare/StepChart.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/timeline/VisibleRange.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::views;
 

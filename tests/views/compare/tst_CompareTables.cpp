@@ -7,16 +7,17 @@
 #include <QTableView>
 #include <QTest>
 
-#include "model/export/comparison/ComparisonReport.h"
+#include "model/pages/ComparisonReport.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/compare/ShownComparison.h"
-#include "views/compare/DifferenceModel.h"
+#include "views/compare/CompareTables.h"
 #include "views/compare/HeadlineCard.h"
 #include "views/compare/WaterfallChart.h"
 #include "views/details/DetailsPanel.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::report;
 using namespace lanescope::views;

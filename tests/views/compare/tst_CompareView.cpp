@@ -9,7 +9,7 @@
 #include "tests/views/compare/ShownComparison.h"
 #include "views/compare/AlignmentBar.h"
 #include "views/compare/HeadlineCard.h"
-#include "views/details/HealthBar.h"
+#include "views/details/HealthPanel.h"
 #include "views/tables/ReportModel.h"
 
 using namespace lanescope;

@@ -10,7 +10,6 @@
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "views/details/DetailsPanel.h"
-#include "views/details/FactSheet.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

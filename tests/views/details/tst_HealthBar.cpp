@@ -4,14 +4,13 @@
 #include <QTest>
 #include <QToolButton>
 
-#include "model/summary/describeTrace.h"
-#include "model/trace/notesOf.h"
+#include "model/reports/describeTrace.h"
+#include "model/trace/healthNotes.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
-#include "views/details/FactSheet.h"
-#include "views/details/HealthBar.h"
+#include "views/details/DetailsPanel.h"
 #include "views/details/HealthPanel.h"
-#include "views/text/toQString.h"
+#include "views/text/shownText.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

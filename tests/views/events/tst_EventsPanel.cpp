@@ -12,11 +12,10 @@
 #include <QTimer>
 #include <fstream>
 
-#include "model/events/eventsAsText.h"
+#include "model/events/listEvents.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "views/events/EventTableModel.h"
 #include "views/events/EventsPanel.h"
 #include "views/jobs/LatestJob.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "views/explain/ExplainedRun.h"
+#include "views/explain/ExplainJob.h"
 
 namespace lanescope::views {
 
@@ -12,15 +12,15 @@ inline constexpr int64_t ms = 1'000'000;
 
 /// A run of so many ranks and steps, made for tests and not recorded: each step computes 10 ms,
 /// waits 5 ms for a launch and 2 ms for data. Step 7 of the last rank takes 30 ms more.
-inline compare::RunSummary madeSummary(int ranks, int steps) {
-    using compare::Contributor;
-    using compare::ContributorKind;
-    using compare::OutlierStep;
-    using compare::RunSummary;
-    using compare::StepPart;
-    using compare::StepParts;
-    using compare::StepSummary;
-    using compare::WorkerSummary;
+inline analysis::RunSummary madeSummary(int ranks, int steps) {
+    using analysis::Contributor;
+    using analysis::ContributorKind;
+    using analysis::OutlierStep;
+    using analysis::RunSummary;
+    using analysis::StepPart;
+    using analysis::StepParts;
+    using analysis::StepSummary;
+    using analysis::WorkerSummary;
     RunSummary run;
     run.source = StepSource::NvtxRange;
     run.pattern = "step #";

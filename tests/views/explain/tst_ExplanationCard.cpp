@@ -12,7 +12,6 @@
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
 #include "views/explain/ExplanationCard.h"
-#include "views/explain/FindingButton.h"
 
 using namespace lanescope;
 using namespace lanescope::explain;
@@ -133,7 +132,7 @@ class TestExplanationCard : public QObject {
 
     /// As in the banner over the timeline.
     void whatStandsBesideItIsNotSaidTwice() {
-        compare::RunSummary run = madeSummary(1, 20);
+        analysis::RunSummary run = madeSummary(1, 20);
         const std::string stolen = "The host of this virtual machine kept 0.5 of a core from it.";
         run.facts.healthWarnings.push_back({Severity::Warning, HealthCode::CpuStolen, stolen});
         Shown shown(std::make_shared<const ExplainedRun>(run));
@@ -161,7 +160,7 @@ class TestExplanationCard : public QObject {
     }
 
     void namesAreNotMarkup() {
-        compare::RunSummary made = madeSummary(1, 20);
+        analysis::RunSummary made = madeSummary(1, 20);
         for (auto& each : made.workers[0].contributors) each.path = "<b>big</b>\n<img src=x>";
         Shown shown(std::make_shared<const ExplainedRun>(std::move(made)));
         const FindingButton& first = *shown.card.findings().front();

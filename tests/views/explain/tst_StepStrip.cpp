@@ -57,7 +57,7 @@ class TestStepStrip : public QObject {
     }
 
     void requestsAreNotCalledSteps() {
-        compare::RunSummary summary = madeSummary(1, 20);
+        analysis::RunSummary summary = madeSummary(1, 20);
         Shown shown(1, 20);
         QVERIFY(shown.strip.tipAt({0, 3}).startsWith("Step 3"));
         QCOMPARE(shown.strip.accessibleDescription(), QString("20 steps of 1 workers"));
@@ -72,7 +72,7 @@ class TestStepStrip : public QObject {
         const Theme theme = Theme::light();
         const QRect bar = shown.strip.barOf({0, 2});
         QCOMPARE(shown.colorAt({bar.center().x(), bar.bottom() - 3}),
-                 theme.colorOf(compare::StepPart::Compute));
+                 theme.colorOf(analysis::StepPart::Compute));
         QVERIFY(shown.colorAt({bar.center().x(), bar.top() + 2}) == theme.canvas);
         // The longest one is as high as the strip; idle time stands on top.
         const QRect odd = shown.strip.barOf({0, 7});

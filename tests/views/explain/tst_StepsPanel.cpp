@@ -7,9 +7,7 @@
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
-#include "views/explain/RankLens.h"
 #include "views/explain/StepsPanel.h"
-#include "views/tables/ReportFilter.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 
@@ -74,7 +72,7 @@ class TestStepsPanel : public QObject {
         for (int index = 0; index < shown.panel.measure().count(); ++index)
             if (shown.panel.measure().itemText(index) == "data loading")
                 shown.panel.measure().setCurrentIndex(index);
-        QCOMPARE(lens.colorOf({3, 7}), theme.colorOf(compare::StepPart::DataLoading));
+        QCOMPARE(lens.colorOf({3, 7}), theme.colorOf(analysis::StepPart::DataLoading));
         QVERIFY(lens.tipAt({3, 7}).contains("data loading: 32"));
     }
 

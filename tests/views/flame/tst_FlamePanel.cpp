@@ -18,8 +18,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/flame/FlamePanel.h"
-#include "views/flame/FlameTrail.h"
-#include "views/tables/ScopeChoice.h"
+#include "views/tables/ReportPanel.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

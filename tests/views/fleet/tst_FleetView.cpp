@@ -6,12 +6,11 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "model/fleet/readFleetReport.h"
+#include "model/fleet/FleetReport.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/fleetReport.h"
 #include "tests/support/runTest.h"
-#include "views/fleet/FindingList.h"
 #include "views/fleet/FleetMap.h"
 #include "views/fleet/FleetView.h"
 

@@ -9,7 +9,6 @@
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "views/histogram/NameHistogram.h"
 #include "views/histogram/NamePanel.h"
 
 using namespace lanescope;

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "tests/support/runTest.h"
-#include "views/jobs/freedElsewhere.h"
+#include "views/jobs/LatestJob.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

@@ -12,13 +12,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/notes/markTracks.h"
+#include "model/notes/Mark.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "views/notes/MarkEditor.h"
-#include "views/notes/MarkStrip.h"
-#include "views/notes/MarksModel.h"
 #include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
 #include "views/timeline/TimelineView.h"

@@ -4,8 +4,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "model/select/SelectionStatistics.h"
-#include "model/summary/reports.h"
+#include "model/lod/SelectionStatistics.h"
+#include "model/reports/reports.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
@@ -13,7 +13,7 @@
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportPanel.h"
 #include "views/tables/ReportView.h"
-#include "views/tables/hitTable.h"
+#include "views/tables/SelectionPanel.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

@@ -9,7 +9,6 @@
 #include <QTest>
 
 #include "tests/support/runTest.h"
-#include "views/tables/ReportFilter.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 

@@ -6,11 +6,10 @@
 #include <QThreadPool>
 #include <QToolButton>
 
-#include "model/select/SelectionStatistics.h"
-#include "model/select/buildTraceSums.h"
+#include "model/lod/SelectionStatistics.h"
+#include "model/lod/traceSums.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
-#include "views/tables/ReportFilter.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
 #include "views/tables/SelectionPanel.h"

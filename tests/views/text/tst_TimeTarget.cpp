@@ -3,7 +3,7 @@
 #include <random>
 
 #include "tests/support/runTest.h"
-#include "views/text/TimeTarget.h"
+#include "views/text/typedText.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

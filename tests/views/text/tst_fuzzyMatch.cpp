@@ -3,7 +3,7 @@
 #include <random>
 
 #include "tests/support/runTest.h"
-#include "views/text/fuzzyMatch.h"
+#include "views/text/typedText.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

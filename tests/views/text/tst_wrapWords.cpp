@@ -3,7 +3,7 @@
 #include <QTest>
 
 #include "tests/support/runTest.h"
-#include "views/text/wrapWords.h"
+#include "views/text/shownText.h"
 
 using namespace lanescope::views;
 

@@ -10,7 +10,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/views/timeline/timelineParts.h"
-#include "views/timeline/RangeDrag.h"
+#include "views/timeline/RangeSelection.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

@@ -2,12 +2,13 @@
 #include <QApplication>
 #include <memory>
 
-#include "model/reduce/emptyTracks.h"
+#include "model/lod/reduceToPixels.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 
 using namespace lanescope;
+using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::views;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QTest>
 
-#include "model/trace/clockError.h"
 #include "model/trace/kinds/flows.h"
+#include "model/trace/processes.h"
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
-#include "views/timeline/flowArrows.h"
+#include "views/timeline/FlowOverlay.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

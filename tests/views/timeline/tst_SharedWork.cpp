@@ -7,10 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/build/LaneBuilder.h"
+#include "model/assemble/LaneBuilder.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
-#include "views/timeline/SharedWork.h"
 #include "views/timeline/TrackGeometry.h"
 
 using namespace lanescope;

@@ -4,7 +4,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 
-#include "model/reduce/reduceToPixels.h"
+#include "model/lod/reduceToPixels.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"

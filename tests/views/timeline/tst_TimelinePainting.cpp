@@ -4,8 +4,8 @@
 #include "model/trace/kinds/Api.h"
 #include "tests/support/runTest.h"
 #include "tests/views/timeline/timelineParts.h"
-#include "views/timeline/LabelCache.h"
 #include "views/timeline/SliceColors.h"
+#include "views/timeline/TrackPainter.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

@@ -7,7 +7,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
-#include "views/timeline/flowArrows.h"
+#include "views/timeline/FlowOverlay.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

@@ -5,7 +5,6 @@
 
 #include "tests/support/runTest.h"
 #include "views/timeline/TrackLayout.h"
-#include "views/timeline/matchTracks.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

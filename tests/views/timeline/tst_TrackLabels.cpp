@@ -4,12 +4,12 @@
 #include <QMenu>
 #include <QToolButton>
 
-#include "model/reduce/emptyTracks.h"
+#include "model/lod/reduceToPixels.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
+#include "views/timeline/LabelColumn.h"
 #include "views/timeline/TrackFilterBar.h"
-#include "views/timeline/paintLabels.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

@@ -6,7 +6,7 @@
 #include "tests/support/SimulatedRanks.h"
 #include "tests/support/runTest.h"
 #include "views/timeline/TimelineView.h"
-#include "views/timeline/firstArrangement.h"
+#include "views/timeline/TrackArrangement.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

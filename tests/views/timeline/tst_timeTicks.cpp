@@ -2,8 +2,7 @@
 #include <QTest>
 
 #include "tests/support/runTest.h"
-#include "views/timeline/TimeScale.h"
-#include "views/timeline/timeTicks.h"
+#include "views/timeline/scales.h"
 
 using namespace lanescope;
 using namespace lanescope::views;

@@ -10,9 +10,8 @@
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
-#include "views/tables/ScopeChoice.h"
+#include "views/tables/ReportPanel.h"
 #include "views/topology/TopologyGraph.h"
-#include "views/topology/TopologyMatrix.h"
 #include "views/topology/TopologyPanel.h"
 
 using namespace lanescope;

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli/commandOptions.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "app/cli/Output.h"
+#include "app/help/HelpFormatter.h"
+#include "model/analysis/StepSelection.h"
+#include "model/index/openTrace.h"
+#include "model/live/LiveTrace.h"
+#include "model/merge/mergeFiles.h"
+#include "model/trace/healthNotes.h"
+
+namespace lanescope::cli {
+
+Result<TracePtr> loadForCommand(const std::filesystem::path& path) {
+    ProgressLine line;
+    const auto show = [&line](double fraction, std::string_view what) {
+        line.show(fraction, what);
+        return true;
+    };
+    const std::optional<LiveTrace> live = liveTraceAt(path);
+    if (live && path == live->partial && stateOf(*live) == LiveState::Recording)
+        return loadLiveTrace(*live, show);
+    return openTrace(path, {}, show);
+}
+
+Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path) {
+    ProgressLine line;
+    return ensureIndex(path, [&line](double fraction, std::string_view what) {
+        line.show(fraction, what);
+        return true;
+    });
+}
+
+void reportHealth(const Trace& trace) {
+    for (const HealthNote& note : notesOf(trace))
+        if (note.severity != Severity::Info)
+            reportWarning(fmt::format("{}: {}", trace.title, shownText(note)));
+}
+
+void addStepRange(CLI::App& command, CompareSelection& selection) {
+    command
+        .add_option("--range", selection.range,
+                    "NVTX ranges that are the steps; # stands for any number: \"step #\" "
+                    "(default: found)")
+        ->type_name("NAME");
+}
+
+void addStepOptions(CLI::App& command, CompareSelection& selection) {
+    addStepRange(command, selection);
+    command
+        .add_option_function<std::string>(
+            "--steps",
+            [&selection](const std::string& text) {
+                const Result<StepRange> numbers = parseStepNumbers(text);
+                if (numbers) selection.numbers = *numbers;
+            },
+            "Only steps A to B of each run, counted from 0: 5-20, or 7 alone")
+        ->type_name("A-B")
+        ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
+}
+
+MergeOptions MergeWords::options() const {
+    MergeOptions options;
+    options.cut = cut;
+    constexpr std::array methods{ClockMethod::BaseTime, ClockMethod::Collectives,
+                                 ClockMethod::Steps, ClockMethod::Start};
+    for (const ClockMethod each : methods)
+        if (identifier(each) == method) options.method = each;
+    return options;
+}
+
+Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::string>& words) {
+    std::vector<std::filesystem::path> twins;
+    auto files = filesMeantBy(words, &twins);
+    for (const std::filesystem::path& twin : twins)
+        reportWarning(fmt::format(
+            "{} is left out: it is there unpacked, too. Name it by itself to have both.",
+            twin.string()));
+    return files;
+}
+
+void addMergeOptions(CLI::App& command, MergeWords& words) {
+    help::takesOneOf(command.add_option("--align", words.method,
+                                        "By what the clocks of several hosts are brought together: "
+                                        "collectives that their ranks "
+                                        "took part in; steps of the same number; base-time, the "
+                                        "time of day that each file says "
+                                        "it began at; start, the first event of each; auto: "
+                                        "nothing on one host, else the first "
+                                        "of these by which all can be found"),
+                     {"auto", "collectives", "steps", "base-time", "start"})
+        ->capture_default_str();
+    command
+        .add_option_function<std::string>(
+            "--ranks",
+            [&words](const std::string& text) {
+                if (const auto ranks = parseRanks(text)) words.cut.ranks = *ranks;
+            },
+            "Only these ranks: 0,17,517 or 0-7")
+        ->type_name("LIST")
+        ->check([](const std::string& text) { return checkText(parseRanks(text)); });
+    command
+        .add_option_function<std::string>(
+            "--steps",
+            [&words](const std::string& text) {
+                if (const auto steps = parseStepNumbers(text)) words.cut.steps = *steps;
+            },
+            "Only steps A to B, counted from 0, and the next one, which ends the last: 120-124, or "
+            "7 alone")
+        ->type_name("A-B")
+        ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
+}
+
+Result<std::filesystem::path> mergeToLookAt(const std::vector<std::filesystem::path>& files,
+                                            const MergeWords& words) {
+    ProgressLine line;
+    return openableMerge(files, words.options(), [&line](double fraction, std::string_view what) {
+        line.show(fraction, what);
+        return true;
+    });
+}
+
+}  // namespace lanescope::cli

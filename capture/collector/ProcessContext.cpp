@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/collector/ProcessContext.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "capture/collector/TraceWriter.h"
+#include "capture/collector/symbolNames.h"
+
+namespace lanescope::capture {
+
+namespace {
+
+constexpr std::string_view lostName = "[name lost]";
+
+}  // namespace
+
+std::string_view LogStrings::text(uint32_t id) const {
+    const auto found = strings_.find(id);
+    return found == strings_.end() ? std::string_view{} : found->second.text;
+}
+
+int64_t LogStrings::traceId(uint32_t id) {
+    const auto found = strings_.find(id);
+    if (found == strings_.end()) return trace_.intern(lostName);
+    Entry& entry = found->second;
+    if (entry.traceId == 0) entry.traceId = trace_.intern(entry.text);
+    return entry.traceId;
+}
+
+LogStrings::KernelNames LogStrings::kernelNames(uint32_t id) {
+    if (const auto known = kernels_.find(id); known != kernels_.end()) return known->second;
+    const auto found = strings_.find(id);
+    const std::string mangled =
+        found == strings_.end() ? std::string(lostName) : found->second.text;
+    const std::string full = demangled(mangled);
+    const KernelNames names{trace_.intern(mangled), trace_.intern(full),
+                            trace_.intern(shortFunctionName(full))};
+    if (found != strings_.end()) kernels_.emplace(id, names);
+    return names;
+}
+
+void LogStacks::add(const log::StackRecord& record, LogStrings& strings) {
+    if (record.stack == 0) return;  // which stands for none
+    const std::string_view file = strings.text(record.file);
+    ids_[record.stack] = trace_.intern({.parent = traceId(record.parent).value_or(0),
+                                        .function = strings.traceId(record.function),
+                                        .file = file.empty() ? 0 : trace_.internSource(file),
+                                        .line = record.line});
+}
+
+std::optional<int64_t> LogStacks::traceId(uint32_t stack) const {
+    const auto found = ids_.find(stack);
+    return found == ids_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void writeLogTrouble(const log::LogReader& reader, const std::optional<Error>& problem,
+                     TraceWriter& trace, std::optional<int64_t> process) {
+    const std::string file = reader.path().filename().string();
+    const auto say = [&](Severity severity, HealthCode code, uint64_t count,
+                         std::string_view sentence) {
+        trace.health(severity, code, sentence, process, {}, static_cast<int64_t>(count));
+    };
+    if (problem)
+        trace.health(Severity::Error, HealthCode::LogUnreadable, problem->sentence, process);
+    const log::LogReader::Progress& progress = reader.progress();
+    if (const uint64_t bytes = reader.bytesNotUnderstood(); bytes > 0 && !problem)
+        say(reader.isDamaged() ? Severity::Error : Severity::Warning,
+            reader.isDamaged() ? HealthCode::LogDamaged : HealthCode::LogCut, bytes,
+            fmt::format("The last {} bytes of the log {} could not be read: they are {}.", bytes,
+                        file, reader.isDamaged() ? "damaged" : "incomplete"));
+    if (progress.lostBlocks > 0)
+        say(Severity::Error, HealthCode::LogGap, progress.lostBlocks,
+            fmt::format("{} blocks are missing inside the log {}.", progress.lostBlocks, file));
+    if (progress.oddRecords > 0)
+        say(Severity::Warning, HealthCode::LogOddRecords, progress.oddRecords,
+            fmt::format("{} records of the log {} made no sense and were left out.",
+                        progress.oddRecords, file));
+}
+
+}  // namespace lanescope::capture

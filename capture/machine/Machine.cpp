@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/machine/Machine.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/machine/NvmlLibrary.h"
+
+namespace lanescope::capture {
+
+namespace {
+
+/// What stands after the first `key` that begins a line of `path`, up to the end of the line;
+/// without quotes around it and without the separator before it.
+std::string valueOf(const char* path, std::string_view key) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        if (line.compare(0, key.size(), key) != 0) continue;
+        const size_t begin = line.find_first_not_of(" \t:=\"", key.size());
+        const size_t end = line.find_last_not_of(" \t\"");
+        if (begin == std::string::npos || end < begin) return {};
+        return line.substr(begin, end - begin + 1);
+    }
+    return {};
+}
+
+}  // namespace
+
+HostFacts queryHostFacts() {
+    HostFacts facts;
+    facts.operatingSystem = valueOf("/etc/os-release", "PRETTY_NAME");
+    facts.cpu = valueOf("/proc/cpuinfo", "model name");
+    utsname system{};
+    if (::uname(&system) == 0) facts.kernel = system.release;
+    cpu_set_t allowed;
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) facts.cpuCount = CPU_COUNT(&allowed);
+    struct sysinfo memory {};
+    if (::sysinfo(&memory) == 0) {
+        facts.memoryBytes = static_cast<int64_t>(memory.totalram) * memory.mem_unit;
+    }
+    return facts;
+}
+
+namespace {
+
+constexpr unsigned maximumLinks = 64;
+constexpr size_t affinityWords = 128;  // of 64 processors
+constexpr size_t bitsPerWord = 64;
+constexpr int64_t bytesPerMb = 1'000'000;
+constexpr unsigned maximumGpus = 1024;
+
+/// Calls `function` if the driver has it; true if it has and it succeeded.
+template <class Function, class... Args>
+bool ask(Function function, Args... args) {
+    return function != nullptr && function(args...) == 0;
+}
+
+/// A text that `function` writes into a buffer; empty if it does not.
+template <class Function, class... Args>
+std::string askText(Function function, Args... args) {
+    char buffer[128] = {};
+    if (!ask(function, args..., buffer, static_cast<unsigned>(sizeof(buffer)))) return {};
+    buffer[sizeof(buffer) - 1] = '\0';
+    return buffer;
+}
+
+/// "0-31,64-95".
+std::string rangesOf(const std::vector<unsigned long>& mask) {
+    std::string text;
+    const auto isSet = [&](size_t bit) {
+        return bit < mask.size() * bitsPerWord &&
+               (mask[bit / bitsPerWord] >> (bit % bitsPerWord) & 1) != 0;
+    };
+    for (size_t bit = 0; bit < mask.size() * bitsPerWord; ++bit) {
+        if (!isSet(bit)) continue;
+        const size_t first = bit;
+        while (isSet(bit + 1)) ++bit;
+        text += fmt::format("{}{}", text.empty() ? "" : ",", first);
+        if (bit > first) text += fmt::format("-{}", bit);
+    }
+    return text;
+}
+
+/// What the kernel knows of the device; -1 where there is one node only.
+int numaNodeOf(const std::string& busLocation) {
+    std::ifstream file("/sys/bus/pci/devices/" + busLocation + "/numa_node");
+    int node = -1;
+    return file >> node ? node : -1;
+}
+
+void describeSurroundings(const NvmlLibrary& nvml, NvmlLibrary::Device device, MachineGpu& gpu) {
+    std::vector<unsigned long> mask(affinityWords);
+    if (ask(nvml.deviceCpuAffinity, device, static_cast<unsigned>(mask.size()), mask.data()))
+        gpu.cpus = rangesOf(mask);
+    gpu.numaNode = numaNodeOf(gpu.busLocation);
+    unsigned value = 0;
+    if (ask(nvml.deviceMaximumClock, device, int{nvmlMemoryClock}, &value))
+        gpu.memoryClockMhz = static_cast<int>(value);
+    if (ask(nvml.deviceMemoryBusWidth, device, &value)) gpu.memoryBusBits = static_cast<int>(value);
+}
+
+/// Of the first link that is up and tells.
+int64_t linkBytesPerSecond(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
+    for (unsigned link = 0; link < maximumLinks; ++link) {
+        unsigned isActive = 0;
+        if (!ask(nvml.deviceLinkState, device, link, &isActive)) break;
+        NvmlFieldValue speed{};
+        speed.fieldId = nvmlLinkSpeed;
+        speed.scopeId = link;
+        if (isActive == 0 || !ask(nvml.deviceFieldValues, device, 1, &speed)) continue;
+        if (const auto megabytes = numberIn(speed); megabytes && *megabytes > 0)
+            return *megabytes * bytesPerMb;
+    }
+    return 0;
+}
+
+MachineGpu describe(const NvmlLibrary& nvml, NvmlLibrary::Device device, unsigned index) {
+    MachineGpu gpu;
+    gpu.index = index;
+    gpu.name = askText(nvml.deviceName, device);
+    gpu.uuid = askText(nvml.deviceUuid, device);
+    NvmlPciInfo pci{};
+    if (ask(nvml.devicePciInfo, device, &pci))
+        gpu.busLocation = fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
+    NvmlMemory memory{};
+    if (ask(nvml.deviceMemory, device, &memory))
+        gpu.memoryBytes = static_cast<int64_t>(memory.total);
+    ask(nvml.deviceComputeCapability, device, &gpu.computeMajor, &gpu.computeMinor);
+    unsigned value = 0;
+    if (ask(nvml.devicePcieGeneration, device, &value))
+        gpu.pcieGeneration = static_cast<int>(value);
+    if (ask(nvml.devicePcieWidth, device, &value)) gpu.pcieWidth = static_cast<int>(value);
+    return gpu;
+}
+
+/// Where the links of one GPU end.
+struct LinkEnds {
+    int active = 0;
+    int toSwitches = 0;
+    std::map<std::string, int> toGpus;  ///< By bus location.
+};
+
+LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
+    LinkEnds ends;
+    for (unsigned link = 0; link < maximumLinks; ++link) {
+        unsigned isActive = 0;
+        // The first number that the GPU does not know ends the list.
+        if (!ask(nvml.deviceLinkState, device, link, &isActive)) break;
+        if (isActive == 0) continue;
+        ++ends.active;
+        int end = -1;
+        ask(nvml.deviceLinkEnd, device, link, &end);
+        NvmlPciInfo peer{};
+        if (end == nvmlEndSwitch)
+            ++ends.toSwitches;
+        else if (end == nvmlEndGpu && ask(nvml.deviceLinkPeer, device, link, &peer))
+            ++ends.toGpus[fmt::format("{:04x}:{:02x}:{:02x}.0", peer.domain, peer.bus,
+                                      peer.device)];
+    }
+    return ends;
+}
+
+/// As nvidia-smi topo -m has it; of a level that we do not know nothing.
+const char* abbreviationOf(int commonAncestor) {
+    switch (commonAncestor) {
+        case nvmlSameBoard:
+        case nvmlOneSwitch:
+            return "PIX";
+        case nvmlSwitches:
+            return "PXB";
+        case nvmlHostBridge:
+            return "PHB";
+        case nvmlNumaNode:
+            return "NODE";
+        case nvmlWholeSystem:
+            return "SYS";
+        default:
+            return "";
+    }
+}
+
+const char* connectionName(int commonAncestor) {
+    switch (commonAncestor) {
+        case nvmlSameBoard:
+            return "same board";
+        case nvmlOneSwitch:
+            return "PCIe switch";
+        case nvmlSwitches:
+            return "PCIe switches";
+        case nvmlHostBridge:
+            return "host bridge";
+        case nvmlNumaNode:
+            return "NUMA node";
+        case nvmlWholeSystem:
+            return "system";
+        default:
+            return "unknown";
+    }
+}
+
+MachineLink describeLink(const NvmlLibrary& nvml, const MachineGpu& gpu, const MachineGpu& peer,
+                         NvmlLibrary::Device device, NvmlLibrary::Device peerDevice,
+                         const LinkEnds& ends, const LinkEnds& peerEnds) {
+    MachineLink link{gpu.index, peer.index, 0, {}, {}};
+    if (const auto direct = ends.toGpus.find(peer.busLocation); direct != ends.toGpus.end()) {
+        link.nvlinkCount = direct->second;
+        link.connection = "NVLink";
+    } else if (ends.toSwitches > 0 && peerEnds.toSwitches > 0) {
+        link.nvlinkCount = ends.toSwitches;
+        link.connection = "NVSwitch";
+    } else {
+        int ancestor = -1;
+        ask(nvml.deviceCommonAncestor, device, peerDevice, &ancestor);
+        link.connection = connectionName(ancestor);
+        link.abbreviation = abbreviationOf(ancestor);
+    }
+    if (link.nvlinkCount > 0) link.abbreviation = fmt::format("NV{}", link.nvlinkCount);
+    return link;
+}
+
+}  // namespace
+
+Machine queryMachine() {
+    Machine machine;
+    const std::optional<NvmlLibrary> nvml = NvmlLibrary::open();
+    if (!nvml) return machine;
+    machine.driverVersion = askText(nvml->systemDriverVersion);
+    int cudaVersion = 0;
+    if (ask(nvml->systemCudaVersion, &cudaVersion))
+        machine.cudaVersion = fmt::format("{}.{}", cudaVersion / 1000, cudaVersion % 1000 / 10);
+    unsigned count = 0;
+    if (!ask(nvml->deviceCount, &count) || count > maximumGpus) return machine;
+    std::vector<NvmlLibrary::Device> devices;
+    std::vector<LinkEnds> ends;
+    for (unsigned index = 0; index < count; ++index) {
+        NvmlLibrary::Device device = nullptr;
+        if (!ask(nvml->deviceByIndex, index, &device)) continue;
+        devices.push_back(device);
+        machine.gpus.push_back(describe(*nvml, device, index));
+        ends.push_back(followLinks(*nvml, device));
+        machine.gpus.back().nvlinkCount = ends.back().active;
+        machine.gpus.back().nvlinkBytesPerSecond = linkBytesPerSecond(*nvml, device);
+        describeSurroundings(*nvml, device, machine.gpus.back());
+    }
+    for (size_t gpu = 0; gpu < devices.size(); ++gpu)
+        for (size_t peer = 0; peer < devices.size(); ++peer)
+            if (gpu != peer)
+                machine.links.push_back(describeLink(*nvml, machine.gpus[gpu], machine.gpus[peer],
+                                                     devices[gpu], devices[peer], ends[gpu],
+                                                     ends[peer]));
+    return machine;
+}
+
+std::optional<unsigned> gpuUtilization(const std::string& uuid) {
+    const std::optional<NvmlLibrary> nvml = NvmlLibrary::open();
+    NvmlFunctions::Device device = nullptr;
+    NvmlUtilization busy{};
+    if (!nvml || nvml->deviceByUuid == nullptr || nvml->deviceUtilization == nullptr ||
+        nvml->deviceByUuid(uuid.c_str(), &device) != nvmlSuccess ||
+        nvml->deviceUtilization(device, &busy) != nvmlSuccess)
+        return std::nullopt;
+    return busy.gpu;
+}
+
+void raiseFileLimit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+}  // namespace lanescope::capture

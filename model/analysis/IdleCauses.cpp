@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of idle time waits for the GPU make.
+#include "model/analysis/IdleCauses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "model/analysis/WorkerTimeline.h"
+#include "model/trace/Track.h"
+#include "model/trace/gpuNames.h"
+#include "model/trace/healthNotes.h"
+#include "model/trace/stacks.h"
+
+namespace lanescope::analysis {
+
+namespace {
+
+/// So long around a launch a thread is on its way from the last or to the next.
+constexpr int64_t launchingNs = 2'000'000;
+
+}  // namespace
+
+IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps,
+                       const LargeVector<GpuWork>& work, ContributorTable& contributors)
+    : run_(run),
+      trace_(run.trace),
+      worker_(workerOf(steps)),
+      contributors_(contributors),
+      gaps_(trace_.memory.get()),
+      words_(run.trace, run.states),
+      outsideCalls_(fmt::format("outside {} calls", callWord(run.trace))) {
+    findGaps(work);
+    findThreads(work);
+    findPageableCalls(work);
+    findBatchCopies(steps, work);
+    for (const StepSpan& step : steps.steps) stepStartsNs_.push_back(step.range.startNs);
+}
+
+void IdleCauses::findGaps(const LargeVector<GpuWork>& work) {
+    if (work.empty()) return;
+    int64_t busyUntilNs = work.front().startNs;
+    const GpuWork* last = &work.front();
+    for (const GpuWork& next : work) {
+        if (next.startNs > busyUntilNs)
+            gaps_.push_back({{busyUntilNs, next.startNs}, &next, last->contributor});
+        if (next.endNs >= busyUntilNs) last = &next;
+        busyUntilNs = std::max(busyUntilNs, next.endNs);
+    }
+}
+
+void IdleCauses::findThreads(const LargeVector<GpuWork>& work) {
+    uint32_t last = noIndex;
+    for (const GpuWork& each : work) {
+        if (each.call == noIndex) continue;
+        const uint32_t thread = trace_.apiCalls.thread[each.call];
+        if (thread != last) threads_.insert(thread);
+        last = thread;
+        launches_[thread].push_back(
+            {trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call]});
+    }
+    for (auto& [thread, calls] : launches_)
+        std::ranges::sort(calls, {}, [](const TimeRange& each) { return each.startNs; });
+    if (worker_.stepThread != noIndex) threads_.insert(worker_.stepThread);
+}
+
+void IdleCauses::findPageableCalls(const LargeVector<GpuWork>& work) {
+    std::map<uint32_t, Stretches> calls;
+    for (const GpuWork& each : work) {
+        if (each.call == noIndex ||
+            contributors_.contributors()[each.contributor].trait != ContributorTrait::Pageable)
+            continue;
+        // One that waits for its copy would do so whatever the memory.
+        const StringIndex name = trace_.apiCalls.name[each.call];
+        if (trace_.strings.at(name).find("Async") == std::string_view::npos) continue;
+        calls.try_emplace(trace_.apiCalls.thread[each.call], noStretches())
+            .first->second.push_back(
+                {trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call], name});
+    }
+    for (auto& [thread, all] : calls)
+        pageableCalls_.emplace(thread, withoutOverlaps(std::move(all)));
+}
+
+void IdleCauses::findBatchCopies(const WorkerSteps& steps, const LargeVector<GpuWork>& work) {
+    std::vector<std::vector<const GpuWork*>> copiesOf(steps.steps.size());
+    for (const GpuWork& each : work) {
+        if (each.part != StepPart::ExposedHtoD) continue;
+        const uint32_t step = steps.stepOf(each.startNs, launchedNs(run_, each));
+        if (step != noIndex) copiesOf[step].push_back(&each);
+    }
+    for (const std::vector<const GpuWork*>& copies : copiesOf) {
+        int64_t largest = 0;
+        for (const GpuWork* copy : copies) largest = std::max(largest, copy->bytes);
+        const auto batch = std::find_if(copies.begin(), copies.end(), [largest](const auto* copy) {
+            return copy->bytes >= largest / 2;
+        });
+        if (batch != copies.end()) batchCopies_.insert(*batch);
+    }
+}
+
+bool IdleCauses::isLate(const Gap& gap) const {
+    if (gap.next->call == noIndex) return false;
+    return trace_.apiCalls.endNs[gap.next->call] + WorkerTimeline::launchLatencyNs >
+           gap.range.startNs;
+}
+
+uint32_t IdleCauses::awaitedThread(const Gap& gap) const {
+    return gap.next->call == noIndex ? noIndex : trace_.apiCalls.thread[gap.next->call];
+}
+
+Stretches IdleCauses::waitsForLaunches(uint32_t thread, TimeRange range) const {
+    Stretches waits;
+    words_.forEachWaitForThreads(
+        thread, range, [&](TimeRange piece, int64_t sinceNs, int64_t untilNs) {
+            for (const auto& [other, calls] : launches_) {
+                if (other == thread) continue;
+                const int64_t fromNs = std::max(sinceNs, piece.startNs - launchingNs);
+                auto call = std::ranges::lower_bound(
+                    calls, fromNs, {}, [](const TimeRange& each) { return each.startNs; });
+                const int64_t lastNs = std::min(untilNs, piece.endNs + launchingNs);
+                for (; call != calls.end() && call->startNs < lastNs; ++call) {
+                    const int64_t startNs = std::max(piece.startNs, call->startNs - launchingNs);
+                    const int64_t endNs = std::min(piece.endNs, call->endNs + launchingNs);
+                    if (startNs < endNs) waits.push_back({startNs, endNs, other});
+                }
+            }
+        });
+    return withoutOverlaps(std::move(waits));
+}
+
+Stretches IdleCauses::timeElsewhere(const Gap& gap) const {
+    const uint32_t thread = awaitedThread(gap);
+    Stretches elsewhere = words_.notAwaitingData(thread, gap.range);
+    append(elsewhere, waitsForLaunches(thread, gap.range));
+    Stretches rest{{gap.range.startNs, gap.range.endNs, 0}};
+    // As `RunContext::pathAt`: a thread without ranges takes those of the one with the steps.
+    for (const uint32_t pathThread : {thread, worker_.stepThread}) {
+        if (pathThread == noIndex) continue;
+        const Stretches open = run_.paths.during(pathThread, gap.range);
+        forEachOverlap(rest, open, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t path) {
+            if (!run_.paths.isWithin(gap.next->path, path))
+                elsewhere.push_back({startNs, endNs, path});
+        });
+        rest = without(rest, open);
+    }
+    return withoutOverlaps(std::move(elsewhere));
+}
+
+uint32_t IdleCauses::nameKey(const std::string& name) {
+    const auto [known, isNew] = nameKeys_.try_emplace(name, static_cast<uint32_t>(names_.size()));
+    if (isNew) names_.push_back(name);
+    return known->second;
+}
+
+uint32_t IdleCauses::callKey(StringIndex call, const std::string& suffix,
+                             std::unordered_map<StringIndex, uint32_t>& known) {
+    const auto [key, isNew] = known.try_emplace(call, 0);
+    if (!isNew) return key->second;
+    key->second = nameKey(fmt::format("in {}{}", trace_.strings.at(call), suffix));
+    if (isAllocation(trace_.strings.at(call))) allocationKeys_.insert(key->second);
+    return key->second;
+}
+
+ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t name, RangePaths::Id path) {
+    const ContributorTable::Id id = contributors_.find(part, ContributorKind::Idle, name, path,
+                                                       run_.paths, [&] { return names_[name]; });
+    if (allocationKeys_.contains(name)) contributors_.setTrait(id, ContributorTrait::Allocation);
+    if (pageableKeys_.contains(name)) contributors_.setTrait(id, ContributorTrait::Pageable);
+    return id;
+}
+
+Stretches IdleCauses::claims(StepPart part) {
+    if (knowsOnlyNccl(trace_.producer)) return {};
+    switch (part) {
+        case StepPart::DataLoading:
+            return dataLoading();
+        case StepPart::Synchronization:
+            return synchronization();
+        case StepPart::LaunchBound:
+            return launchBound();
+        case StepPart::OtherIdle:
+            return queued();
+        case StepPart::Compute:
+        case StepPart::ExposedCommunication:
+        case StepPart::ExposedPtoP:
+        case StepPart::ExposedHtoD:
+        case StepPart::ExposedDtoH:
+        case StepPart::ExposedDtoD:
+        case StepPart::ExposedOtherCopy:
+        case StepPart::Memset:
+        case StepPart::WaitingForRanks:
+            break;
+    }
+    return {};
+}
+
+ContributorTable::Id IdleCauses::unknown(uint32_t name, RangePaths::Id path) {
+    const ContributorTable::Id id = contributor(StepPart::OtherIdle, name, path);
+    contributors_.setTrait(id, ContributorTrait::Unknown);
+    return id;
+}
+
+ContributorTable::Id IdleCauses::unknownCause() {
+    return unknown(
+        nameKey(std::string(knowsOnlyNccl(trace_.producer) ? otherWorkUnknown : noWorkAround)), 0);
+}
+
+Stretches IdleCauses::queuedGaps() const {
+    Stretches queued = noStretches();
+    for (const Gap& gap : gaps_)
+        if (gap.next->call != noIndex && !isLate(gap))
+            queued.push_back({gap.range.startNs, gap.range.endNs, 0});
+    return queued;
+}
+
+Stretches IdleCauses::dataLoading() {
+    Stretches claims = noStretches();
+    const std::string inRange = "in a range of data loading";
+    const std::string beforeCopy = fmt::format("{} {}", outsideCalls_, beforeBatchCopy);
+    for (const uint32_t thread : threads_)
+        for (const Stretch& open : run_.paths.of(thread))
+            if (run_.paths.isDataLoading(open.label))
+                addLoading(thread, {open.startNs, open.endNs}, inRange, open.label, claims);
+    Stretches waits = noStretches();  // for the copy of a batch
+    for (const Gap& gap : gaps_) {
+        if (!isLate(gap)) continue;
+        const uint32_t thread = awaitedThread(gap);
+        if (isDataLoadingName(trace_.threads[thread].name)) {
+            addLoading(thread, gap.range, threadText(trace_, thread), gap.next->path, claims);
+        } else if (batchCopies_.contains(gap.next)) {
+            Stretches pieces = noStretches();
+            addLoading(thread, gap.range, beforeCopy, gap.next->path, pieces);
+            append(waits, without(pieces, timeElsewhere(gap)));
+        }
+    }
+    for (const uint32_t thread : threads_)
+        if (!waits.empty()) waits = without(waits, run_.calls.callsOf[thread]);
+    append(claims, waits);
+    return without(withoutOverlaps(std::move(claims)), queuedGaps());
+}
+
+/// Splits `pieces` by the range that is open on `thread`; labels are keys of names.
+void IdleCauses::addByPath(StepPart part, uint32_t thread, Stretches pieces, Stretches& claims) {
+    for (const uint32_t pathThread : {thread, worker_.stepThread}) {
+        if (pathThread == noIndex) continue;
+        const Stretches& open = run_.paths.of(pathThread);
+        forEachOverlap(pieces, open,
+                       [&](int64_t startNs, int64_t endNs, uint32_t name, uint32_t path) {
+                           claims.push_back({startNs, endNs, contributor(part, name, path)});
+                       });
+        pieces = without(pieces, open);
+    }
+    for (const Stretch& piece : pieces)
+        claims.push_back({piece.startNs, piece.endNs, contributor(part, piece.label, 0)});
+}
+
+void IdleCauses::addStates(uint32_t thread, TimeRange range, const std::string& name,
+                           Stretches& pieces) {
+    words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
+        pieces.push_back({piece.startNs, piece.endNs, nameKey(name + std::string(words))});
+    });
+}
+
+void IdleCauses::addLoading(uint32_t thread, TimeRange range, const std::string& name,
+                            RangePaths::Id path, Stretches& claims) {
+    words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
+        const uint32_t key = nameKey(name + std::string(words));
+        claims.push_back(
+            {piece.startNs, piece.endNs, contributor(StepPart::DataLoading, key, path)});
+    });
+}
+
+/// What `thread` did in the gaps that waited for it: in a call, or outside of any.
+void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Told told, Stretches& claims) {
+    const Stretches& calls = run_.calls.callsOf[thread];
+    const std::string where = " " + onThread(trace_, thread);
+    std::unordered_map<StringIndex, uint32_t> known;
+    Stretches pieces = noStretches();
+    Stretches others = gaps;
+    if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end()) {
+        const std::string ofMemory = std::string(ofPageableMemory) + where;
+        std::unordered_map<StringIndex, uint32_t> knownCopies;
+        forEachOverlap(gaps, copies->second,
+                       [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
+                           const uint32_t key = callKey(name, ofMemory, knownCopies);
+                           pageableKeys_.insert(key);
+                           pieces.push_back({startNs, endNs, key});
+                       });
+        others = without(gaps, copies->second);
+    }
+    std::map<std::string, std::unordered_map<StringIndex, uint32_t>, std::less<>> knownStarved;
+    forEachOverlap(others, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
+        // No call takes long without a core; what else a thread waits for in one is the call's.
+        int64_t fromNs = startNs;
+        const auto addUntil = [&](int64_t untilNs) {
+            if (untilNs > fromNs) pieces.push_back({fromNs, untilNs, callKey(name, where, known)});
+        };
+        if (told == Told::CallsAndStates)
+            words_.forEachWithoutCore(
+                thread, {startNs, endNs}, [&](TimeRange piece, std::string_view words) {
+                    addUntil(piece.startNs);
+                    const std::string does = where + std::string(words);
+                    pieces.push_back(
+                        {piece.startNs, piece.endNs, callKey(name, does, knownStarved[does])});
+                    fromNs = piece.endNs;
+                });
+        addUntil(endNs);
+    });
+    for (const Stretch& piece : without(gaps, calls)) {
+        if (told == Told::CallsAndStates)
+            addStates(thread, {piece.startNs, piece.endNs}, outsideCalls_ + where, pieces);
+        else
+            pieces.push_back({piece.startNs, piece.endNs, nameKey(outsideCalls_ + where)});
+    }
+    addByPath(StepPart::LaunchBound, thread, withoutOverlaps(std::move(pieces)), claims);
+}
+
+Stretches IdleCauses::launchBound() {
+    std::map<uint32_t, Stretches> gapsOf;  // by awaited thread
+    for (const Gap& gap : gaps_)
+        if (isLate(gap))
+            gapsOf.try_emplace(awaitedThread(gap), noStretches())
+                .first->second.push_back({gap.range.startNs, gap.range.endNs, 0});
+    Stretches claims = noStretches();
+    for (const auto& [thread, gaps] : gapsOf) {
+        // Who waits for a thread that launches does not keep the GPU waiting: that one does.
+        std::map<uint32_t, Stretches> othersOf;  // by that thread
+        Stretches others = noStretches();
+        for (const Stretch& gap : without(gaps, run_.calls.callsOf[thread]))
+            for (const Stretch& wait : waitsForLaunches(thread, {gap.startNs, gap.endNs})) {
+                othersOf.try_emplace(wait.label, noStretches()).first->second.push_back(wait);
+                others.push_back(wait);
+            }
+        for (const auto& [other, waits] : othersOf) addLate(other, waits, Told::Calls, claims);
+        addLate(thread, without(gaps, others), Told::CallsAndStates, claims);
+    }
+    return withoutOverlaps(std::move(claims));
+}
+
+Stretches IdleCauses::queued() {
+    const uint32_t inTime = nameKey("between pieces of queued work");
+    const uint32_t notRecorded = nameKey("launching call not recorded");
+    Stretches claims = noStretches();
+    for (const Gap& gap : gaps_) {
+        if (isLate(gap)) continue;
+        const ContributorTable::Id cause =
+            gap.next->call != noIndex ? contributor(StepPart::OtherIdle, inTime, gap.next->path)
+                                      : unknown(notRecorded, gap.next->path);
+        claims.push_back({gap.range.startNs, gap.range.endNs, cause});
+    }
+    return claims;
+}
+
+namespace {
+
+/// The way from a wait to the next launch, generously. A GPU that ran dry for a wait has to do
+/// without work for that long, however far ahead the CPU could have been.
+constexpr int64_t afterWaitNs = 100'000;
+
+/// Whether an API call waits for the GPU. `cudaStreamWaitEvent` does not: the stream waits.
+bool isWait(std::string_view call) {
+    return call.find("Synchronize") != std::string_view::npos;
+}
+
+}  // namespace
+
+Stretches IdleCauses::synchronization() {
+    Stretches claims = noStretches();
+    for (const uint32_t thread : threads_) {
+        for (const Stretch& call : run_.calls.callsOf[thread]) {
+            if (!isWait(trace_.strings.at(call.label))) continue;
+            const RangePaths::Id path = run_.pathAt(thread, worker_.stepThread, call.startNs);
+            const uint32_t key = waitKey(call, thread, noIndex);
+            claims.push_back(
+                {call.startNs, call.endNs, contributor(StepPart::Synchronization, key, path)});
+        }
+    }
+    addAfterWaits(claims);
+    return without(withoutOverlaps(std::move(claims)), queuedGaps());
+}
+
+const Stretch* IdleCauses::waitAt(uint32_t thread, int64_t timeNs) const {
+    const Stretches& calls = run_.calls.callsOf[thread];
+    const auto after = std::ranges::upper_bound(calls, timeNs, {}, &Stretch::startNs);
+    if (after == calls.begin()) return nullptr;
+    const Stretch& call = *std::prev(after);
+    return call.endNs >= timeNs && isWait(trace_.strings.at(call.label)) ? &call : nullptr;
+}
+
+uint32_t IdleCauses::waitKey(const Stretch& call, uint32_t thread, uint32_t before) {
+    const uint32_t stack = stackOf(thread, call);
+    const auto [known, isNew] = waitKeys_.try_emplace(
+        {call.label, thread, before, stack == noIndex ? noIndex : ownFrame(trace_, stack)});
+    if (!isNew) return known->second;
+    std::string name =
+        fmt::format("{}{}", before == noIndex ? "in " : "after ", trace_.strings.at(call.label));
+    if (before != noIndex) {
+        const Contributor& work = contributors_.contributors()[before];
+        if (work.kind == ContributorKind::Copy) name += fmt::format(" for a copy ({})", work.name);
+        name += " " + onThread(trace_, thread);
+    }
+    if (stack != noIndex) name += " at " + frameText(trace_, ownFrame(trace_, stack));
+    known->second = nameKey(name);
+    return known->second;
+}
+
+/// Where in Python the thread was when it called; `noIndex` if that is not known. O(log n).
+uint32_t IdleCauses::stackOf(uint32_t thread, const Stretch& call) const {
+    const ApiTable& calls = trace_.apiCalls;
+    uint32_t row = static_cast<uint32_t>(
+        std::lower_bound(calls.startNs.begin(), calls.startNs.end(), call.startNs) -
+        calls.startNs.begin());
+    for (; row < calls.size() && calls.startNs[row] == call.startNs; ++row)
+        if (calls.thread[row] == thread && calls.name[row] == call.label) return calls.stack[row];
+    return noIndex;
+}
+
+/// The CPU cannot launch ahead while it waits: had it not, it would be in each gap behind a wait as
+/// much earlier as it waited before in that step. What a gap is longer is none of the waits'.
+void IdleCauses::addAfterWaits(Stretches& claims) {
+    std::map<uint32_t, Lead> leads;  // by thread
+    std::map<uint32_t, Stretches> pieces;
+    for (const Gap& gap : gaps_) {
+        if (!isLate(gap)) continue;
+        const uint32_t thread = awaitedThread(gap);
+        const Stretch* wait = waitAt(thread, gap.range.startNs);
+        if (wait == nullptr) continue;
+        Lead& lead = leads[thread];
+        const auto step = std::ranges::upper_bound(stepStartsNs_, gap.range.startNs);
+        const int64_t sinceNs = step == stepStartsNs_.begin() ? INT64_MIN : *std::prev(step);
+        if (std::exchange(lead.sinceNs, sinceNs) != sinceNs) {
+            lead.ns = 0;
+            // The last one may last into this step.
+            if (lead.next > 0) --lead.next;
+        }
+        const Stretches& calls = run_.calls.callsOf[thread];
+        for (; lead.next < calls.size() && calls[lead.next].startNs <= gap.range.startNs;
+             ++lead.next) {
+            const Stretch& call = calls[lead.next];
+            if (call.endNs > sinceNs && isWait(trace_.strings.at(call.label)))
+                lead.ns += call.endNs - std::max(call.startNs, sinceNs);
+        }
+        const int64_t gapNs = gap.range.durationNs();
+        const int64_t takenNs = gapNs < afterWaitNs ? gapNs : std::min(gapNs, lead.ns);
+        lead.ns = std::max<int64_t>(0, lead.ns - takenNs);
+        const int64_t untilNs = gap.range.startNs + takenNs;
+        if (untilNs <= wait->endNs) continue;
+        const uint32_t key = waitKey(*wait, thread, gap.before);
+        append(pieces.try_emplace(thread, noStretches()).first->second,
+               ownTime(thread, {wait->endNs, untilNs}, key));
+    }
+    for (auto& [thread, all] : pieces)
+        addByPath(StepPart::Synchronization, thread, withoutOverlaps(std::move(all)), claims);
+}
+
+Stretches IdleCauses::ownTime(uint32_t thread, TimeRange range, uint32_t label) {
+    Stretches others = noStretches();
+    const auto addWithin = [&](const Stretches& calls, auto isOther) {
+        auto call = std::ranges::upper_bound(calls, range.startNs, {}, &Stretch::startNs);
+        if (call != calls.begin()) --call;
+        for (; call != calls.end() && call->startNs < range.endNs; ++call)
+            if (isOther(*call)) others.push_back(*call);
+    };
+    addWithin(run_.calls.callsOf[thread],
+              [this](const Stretch& call) { return isAllocation(trace_.strings.at(call.label)); });
+    if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end())
+        addWithin(copies->second, [](const Stretch&) { return true; });
+    words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
+        const std::optional<ThreadState> state = stateTold(words);
+        if (isStarvedByTurns(words) ||
+            (state && (isWaiting(*state) || *state == ThreadState::Runnable)))
+            others.push_back({piece.startNs, piece.endNs, 0});
+    });
+    return without(Stretches{{range.startNs, range.endNs, label}},
+                   withoutOverlaps(std::move(others)));
+}
+
+}  // namespace lanescope::analysis

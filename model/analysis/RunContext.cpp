@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/RunContext.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "model/analysis/rangePattern.h"
+#include "model/analysis/runConditions.h"
+#include "model/text/knownRangeName.h"
+#include "model/trace/rangeDomains.h"
+
+namespace lanescope::analysis {
+
+LaunchingCalls::LaunchingCalls(const Trace& trace)
+    : LaunchRows(trace), callsOf(trace.threads.size()) {
+    std::vector<Stretches> calls(trace.threads.size(), Stretches(trace.memory.get()));
+    for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
+        calls[trace.apiCalls.thread[row]].push_back(
+            {trace.apiCalls.startNs[row], trace.apiCalls.endNs[row], trace.apiCalls.name[row]});
+    for (size_t thread = 0; thread < calls.size(); ++thread)
+        callsOf[thread] = withoutOverlaps(std::move(calls[thread]));
+}
+
+namespace {
+
+/// A path deeper than this is a recursion without end, or hostile.
+constexpr size_t deepest = 32;
+/// More different paths than any program has; what comes later stands directly in its parent.
+constexpr size_t mostPaths = 1 << 16;
+constexpr size_t longestName = 200;  ///< Bytes of one range's name that tell it from others.
+
+constexpr std::array<std::string_view, 9> dataWords{"data",   "dataloader", "dataset",
+                                                    "loader", "loading",    "load",
+                                                    "fetch",  "prefetch",   "prefetcher"};
+/// A batch that is asked for by one of these is data; "forward_batch" is not.
+constexpr std::array<std::string_view, 5> batchWords{"next", "get", "fetch", "read", "wait"};
+
+/// What is open while the ranges of a thread are gone through.
+struct OpenRange {
+    int64_t endNs;
+    RangePaths::Id path;
+};
+
+}  // namespace
+
+bool isDataLoadingName(std::string_view name) {
+    const std::vector<std::string> words = wordsOf(name);
+    for (size_t index = 0; index < words.size(); ++index) {
+        const bool isWord =
+            std::find(dataWords.begin(), dataWords.end(), words[index]) != dataWords.end();
+        const bool isBatch =
+            words[index] == "batch" && index > 0 &&
+            std::find(batchWords.begin(), batchWords.end(), words[index - 1]) != batchWords.end();
+        const bool isParallel = index + 1 < words.size() && words[index + 1] == "parallel";
+        if (isBatch || (isWord && !isParallel)) return true;
+    }
+    return false;
+}
+
+RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
+    : stepPattern_(stepPattern),
+      paths_(1),
+      stretches_(trace.threads.size(), Stretches(trace.memory.get())) {
+    std::vector<LargeVector<uint32_t>> rows(trace.threads.size(),
+                                            LargeVector<uint32_t>(trace.memory.get()));
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
+        const std::string_view domain = trace.strings.at(trace.nvtx.domain[row]);
+        if (trace.nvtx.style[row] == NvtxStyle::PushPop && !isOfNccl(domain) &&
+            domain != pythonDomain)
+            rows[trace.nvtx.thread[row]].push_back(row);
+    }
+    for (const LargeVector<uint32_t>& ofThread : rows) addThread(trace, ofThread);
+}
+
+RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace) {
+    const auto [known, isNew] = children_.try_emplace({parent, text}, parent);
+    if (!isNew) return known->second;
+    const std::string_view whole = trace.strings.at(text);
+    std::string pattern = rangePattern(whole);
+    if (!stepPattern_.empty() && pattern == stepPattern_) return known->second = 0;
+    if (const std::string brief = knownRangeName(whole); !brief.empty())
+        pattern = rangePattern(brief);
+    if (pattern.size() > longestName) pattern.resize(longestName);
+    if (paths_.size() >= mostPaths) return parent;
+    const bool isData = paths_[parent].isDataLoading || isDataLoadingName(pattern);
+    std::string path = parent == 0 ? pattern : paths_[parent].text + "/" + pattern;
+    // "step 1" and "step 2" are the same path, by different texts.
+    const auto [named, isNewText] = byText_.try_emplace(path, static_cast<Id>(paths_.size()));
+    if (isNewText) paths_.push_back({std::move(path), isData});
+    return known->second = named->second;
+}
+
+void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows) {
+    if (rows.empty()) return;
+    Stretches& stretches = stretches_[trace.nvtx.thread[rows.front()]];
+    std::vector<OpenRange> open;
+    int64_t nowNs = trace.nvtx.startNs[rows.front()];
+    const auto advanceTo = [&](int64_t timeNs) {
+        while (!open.empty() && nowNs < timeNs) {
+            const OpenRange innermost = open.back();
+            const int64_t endNs = std::min(innermost.endNs, timeNs);
+            if (endNs > nowNs && innermost.path != 0)
+                stretches.push_back({nowNs, endNs, innermost.path});
+            nowNs = std::max(nowNs, endNs);
+            if (innermost.endNs <= timeNs) open.pop_back();
+        }
+        nowNs = std::max(nowNs, timeNs);
+    };
+    for (const uint32_t row : rows) {
+        advanceTo(trace.nvtx.startNs[row]);
+        while (!open.empty() && open.back().endNs <= trace.nvtx.startNs[row]) open.pop_back();
+        if (open.size() >= deepest) continue;
+        const Id parent = open.empty() ? 0 : open.back().path;
+        open.push_back({trace.nvtx.endNs[row], child(parent, trace.nvtx.text[row], trace)});
+    }
+    int64_t endNs = nowNs;
+    for (const OpenRange& range : open) endNs = std::max(endNs, range.endNs);
+    advanceTo(endNs);
+}
+
+Stretches RangePaths::during(uint32_t thread, TimeRange range) const {
+    const Stretches& all = stretches_[thread];
+    const auto first = std::partition_point(
+        all.begin(), all.end(),
+        [range](const Stretch& stretch) { return stretch.endNs <= range.startNs; });
+    const auto last = std::partition_point(first, all.end(), [range](const Stretch& stretch) {
+        return stretch.startNs < range.endNs;
+    });
+    return {first, last};
+}
+
+bool RangePaths::isWithin(Id inner, Id outer) const {
+    if (inner == outer || outer == 0) return true;
+    const std::string& path = paths_[inner].text;
+    const std::string& start = paths_[outer].text;
+    return path.size() > start.size() && path.starts_with(start) && path[start.size()] == '/';
+}
+
+RangePaths::Id RangePaths::at(uint32_t thread, int64_t timeNs) const {
+    if (thread >= stretches_.size()) return 0;
+    const Stretches& stretches = stretches_[thread];
+    const auto after = std::partition_point(
+        stretches.begin(), stretches.end(),
+        [timeNs](const Stretch& stretch) { return stretch.startNs <= timeNs; });
+    if (after == stretches.begin() || (after - 1)->endNs <= timeNs) return 0;
+    return (after - 1)->label;
+}
+
+RunContext::RunContext(const Trace& ofTrace, const RunSteps& steps)
+    : trace(ofTrace),
+      calls(trace),
+      paths(trace, steps.source == StepSource::NvtxRange ? std::string_view(steps.pattern)
+                                                         : std::string_view()),
+      waits(trace),
+      collectives(trace, worldSizeOf(trace)),
+      rows(trace),
+      states(trace),
+      stepKind(steps.kind) {}
+
+}  // namespace lanescope::analysis

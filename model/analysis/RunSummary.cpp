@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/RunSummary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <ranges>
+#include <tuple>
+#include <utility>
+
+#include "model/analysis/GpuWork.h"
+#include "model/analysis/StepSelection.h"
+#include "model/analysis/WorkPlaces.h"
+#include "model/analysis/WorkerTimeline.h"
+#include "model/analysis/hostThreads.h"
+#include "model/analysis/runConditions.h"
+#include "model/numbers/Statistics.h"
+#include "model/text/formatValue.h"
+#include "model/trace/WorkRows.h"
+#include "model/trace/kinds/workStacks.h"
+
+namespace lanescope::analysis {
+
+/// What summaries of workers rest on, beside their timelines, worked out once for all of them.
+/// Immutable; refers to the trace.
+struct SummarySources {
+    /// O(n log n) in threads and counters, and the states of threads.
+    explicit SummarySources(const Trace& trace);
+
+    const std::vector<uint32_t> places;  ///< By stack: `ownPlaces`.
+    const RowsByOwner threads;           ///< By process.
+    const LoaderThreads loaders;
+    const MachineCounters counters;
+};
+
+/// Explains the steps of one process on one of its GPUs: parts, contributors, outliers. Who the
+/// worker is (`pid`, `rank` ...) is left to the caller. O(n log n) in its work, and in what the
+/// threads that launch it did.
+WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources,
+                              const WorkerSteps& steps);
+
+namespace {
+
+constexpr double fenceFactor = 3;  ///< Tukey's outer fence, in interquartile ranges.
+constexpr double smallestExcessShare = 0.03;
+
+void countWait(const GpuWork& work, int64_t order, Contributor& waiting) {
+    if (waiting.count == 0) waiting.order = order;
+    ++waiting.count;
+    waiting.totalNs = saturatingSum(waiting.totalNs, work.movingFromNs - work.startNs);
+}
+
+/// Counts what the steps launched; where it first stands in a step is its order.
+void countWork(const RunContext& run, const LargeVector<GpuWork>& all, const WorkerSteps& steps,
+               std::vector<Contributor>& contributors, WorkPlaces& places) {
+    std::vector<bool> isPlaced(contributors.size());
+    std::vector<int64_t> seen(steps.steps.size());
+    for (const GpuWork& work : all) {
+        const uint32_t step = steps.stepOf(work.startNs, launchedNs(run, work));
+        if (step == noIndex) continue;
+        const int64_t place = seen[step]++;
+        Contributor& contributor = contributors[work.contributor];
+        ++contributor.count;
+        places.add(work);
+        contributor.totalNs = saturatingSum(contributor.totalNs, work.endNs - work.movingFromNs);
+        contributor.bytes = saturatingSum(contributor.bytes, work.bytes);
+        contributor.busBytes = saturatingSum(contributor.busBytes, work.busBytes);
+        if (!isPlaced[work.contributor]) contributor.order = place;
+        isPlaced[work.contributor] = true;
+        if (work.movingFromNs > work.startNs)
+            countWait(work, contributor.order, contributors[work.waiting]);
+    }
+    std::vector<std::string> launched = places.texts(contributors);
+    for (size_t index = 0; index < contributors.size(); ++index)
+        contributors[index].launched = std::move(launched[index]);
+}
+
+bool isHeavier(const Contributor& a, const Contributor& b) {
+    if (a.part != b.part) return a.part < b.part;
+    if (a.exposedNs != b.exposedNs) return a.exposedNs > b.exposedNs;
+    if (a.totalNs != b.totalNs) return a.totalNs > b.totalNs;
+    return std::tie(a.name, a.path) < std::tie(b.name, b.path);
+}
+
+void add(Contributor& sum, const Contributor& more) {
+    sum.count = saturatingSum(sum.count, more.count);
+    sum.exposedNs = saturatingSum(sum.exposedNs, more.exposedNs);
+    sum.totalNs = saturatingSum(sum.totalNs, more.totalNs);
+    sum.bytes = saturatingSum(sum.bytes, more.bytes);
+    sum.busBytes = saturatingSum(sum.busBytes, more.busBytes);
+    sum.waitedNs = saturatingSum(sum.waitedNs, more.waitedNs);
+    sum.workedNs = saturatingSum(sum.workedNs, more.workedNs);
+}
+
+/// Sorted, without those that did nothing, and the least of each part summed up in one.
+std::vector<Contributor> heaviest(std::vector<Contributor> all) {
+    std::erase_if(all,
+                  [](const Contributor& each) { return each.exposedNs == 0 && each.count == 0; });
+    std::sort(all.begin(), all.end(), isHeavier);
+    std::vector<Contributor> kept;
+    size_t ofPart = 0;
+    for (Contributor& each : all) {
+        const bool isSamePart = !kept.empty() && kept.back().part == each.part;
+        ofPart = isSamePart ? ofPart + 1 : 1;
+        if (ofPart <= mostContributors) {
+            kept.push_back(std::move(each));
+            continue;
+        }
+        if (kept.back().kind != ContributorKind::Others) {
+            Contributor others;
+            others.part = each.part;
+            others.kind = ContributorKind::Others;
+            others.name = "others";
+            kept.push_back(std::move(others));
+        }
+        add(kept.back(), each);
+    }
+    return kept;
+}
+
+/// What a step may take before it stands out.
+double outlierLimit(std::vector<int64_t> wallNs) {
+    const double medianNs = medianOf(wallNs);
+    const double firstNs = quantileOf(wallNs, 0.25);
+    const double thirdNs = quantileOf(wallNs, 0.75);
+    return std::max(thirdNs + fenceFactor * (thirdNs - firstNs),
+                    medianNs * (1 + smallestExcessShare));
+}
+
+std::vector<size_t> outlierSteps(const WorkerSummary& worker) {
+    std::vector<size_t> found;
+    if (worker.steps.size() < fewestStepsForOutliers) return found;
+    std::vector<int64_t> wallNs;
+    for (const StepSummary& step : worker.steps) wallNs.push_back(step.wallNs);
+    const double limitNs = outlierLimit(wallNs);
+    for (size_t index = 0; index < worker.steps.size(); ++index)
+        if (static_cast<double>(worker.steps[index].wallNs) > limitNs) found.push_back(index);
+    std::stable_sort(found.begin(), found.end(), [&](size_t a, size_t b) {
+        return worker.steps[a].wallNs > worker.steps[b].wallNs;
+    });
+    found.resize(std::min(found.size(), mostOutliers));
+    return found;
+}
+
+/// The median of a part over all steps.
+int64_t medianOfPart(const WorkerSummary& worker, StepPart part) {
+    std::vector<int64_t> values;
+    for (const StepSummary& step : worker.steps) values.push_back(step.parts[part]);
+    return static_cast<int64_t>(medianOf(values));
+}
+
+OutlierStep describe(const WorkerSummary& worker, const StepSummary& step) {
+    OutlierStep outlier;
+    outlier.number = step.number;
+    outlier.name = step.name;
+    outlier.startNs = step.startNs;
+    outlier.wallNs = step.wallNs;
+    std::vector<int64_t> wallNs;
+    for (const StepSummary& each : worker.steps) wallNs.push_back(each.wallNs);
+    outlier.excessNs = step.wallNs - static_cast<int64_t>(medianOf(wallNs));
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        const auto part = static_cast<StepPart>(index);
+        const int64_t excessNs = step.parts[part] - medianOfPart(worker, part);
+        if (excessNs <= outlier.partExcessNs) continue;
+        outlier.part = part;
+        outlier.partExcessNs = excessNs;
+    }
+    return outlier;
+}
+
+/// Names what in the part that grew took most more than it does in the mean of all steps.
+void blame(OutlierStep& outlier, const std::map<ContributorTable::Id, int64_t>& spent,
+           const std::vector<Contributor>& contributors, size_t stepCount) {
+    int64_t mostNs = 0;
+    for (const auto& [id, ns] : spent) {
+        const Contributor& contributor = contributors[id];
+        if (contributor.part != outlier.part) continue;
+        // The mean of the other steps: this one would hide itself in a short run.
+        const int64_t othersNs = (contributor.exposedNs - ns) /
+                                 std::max<int64_t>(1, static_cast<int64_t>(stepCount) - 1);
+        if (ns - othersNs <= mostNs) continue;
+        mostNs = ns - othersNs;
+        outlier.contributor = contributor.name;
+        outlier.path = contributor.path;
+    }
+}
+
+void findOutliers(const WorkerTimeline& timeline, const std::vector<Contributor>& contributors,
+                  WorkerSummary& worker) {
+    for (const size_t index : outlierSteps(worker)) {
+        const StepSummary& step = worker.steps[index];
+        OutlierStep outlier = describe(worker, step);
+        std::map<ContributorTable::Id, int64_t> spent;
+        timeline.split({{step.startNs, step.startNs + step.wallNs}},
+                       [&](uint32_t, StepPart, int64_t ns, ContributorTable::Id contributor) {
+                           spent[contributor] += ns;
+                       });
+        blame(outlier, spent, contributors, worker.steps.size());
+        worker.outliers.push_back(std::move(outlier));
+    }
+}
+
+RowsByOwner threadsByProcess(const Trace& trace) {
+    return {std::views::transform(trace.threads, &Thread::process),
+            trace.processes.size(),
+            trace.memory.get(),
+            {},
+            [](uint32_t) { return true; }};
+}
+
+}  // namespace
+
+SummarySources::SummarySources(const Trace& trace)
+    : places(ownPlaces(trace)), threads(threadsByProcess(trace)), loaders(trace), counters(trace) {}
+
+WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources,
+                              const WorkerSteps& steps) {
+    WorkerSummary worker;
+    worker.foundSteps = steps.foundCount;
+    worker.warmUpSteps = steps.warmUpCount;
+    worker.isLastLeftOut = steps.isLastLeftOut;
+    std::vector<TimeRange> windows;
+    for (const StepSpan& step : steps.steps) {
+        StepSummary& summary = worker.steps.emplace_back();
+        summary.number = step.number;
+        summary.name = step.name;
+        summary.startNs = step.range.startNs;
+        summary.wallNs = step.range.durationNs();
+        if (!step.onCpu.isEmpty()) summary.onCpuNs = step.onCpu.durationNs();
+        windows.push_back(step.range);
+    }
+    const WorkerTimeline timeline(run, steps);
+    if (!timeline.work().empty()) {
+        int64_t untilNs = timeline.work().front().endNs;
+        for (const GpuWork& work : timeline.work()) untilNs = std::max(untilNs, work.endNs);
+        worker.workNs = untilNs - timeline.work().front().startNs;
+    }
+    std::vector<Contributor> contributors = timeline.contributors();
+    timeline.split(windows, [&](uint32_t step, StepPart part, int64_t ns, uint32_t contributor) {
+        worker.steps[step].parts[part] += ns;
+        contributors[contributor].exposedNs += ns;
+        if (isIdle(part)) ++contributors[contributor].count;
+    });
+    WorkPlaces places(run.trace, sources.places);
+    countWork(run, timeline.work(), steps, contributors, places);
+    addRanAndWaited(run, timeline, windows, contributors);
+    for (Contributor& contributor : contributors)
+        if (isIdle(contributor.part)) contributor.totalNs = contributor.exposedNs;
+    findOutliers(timeline, contributors, worker);
+    worker.pauses = pausesBetween(windows, timeline.work());
+    if (run.stepKind == StepKind::Request) worker.rest = restBetween(run, windows, timeline.work());
+    addConditions(sources.counters, steps.gpu, windows, worker);
+    worker.coreWaits = coreWaits(run.trace, run.states, sources.threads.of(steps.process), windows);
+    worker.loaders = loaderTimes(run.states, sources.loaders.of(steps.process), windows);
+    worker.launches = launchTimes(run.trace, windows, timeline.work(), places);
+    worker.contributors = heaviest(std::move(contributors));
+    return worker;
+}
+
+std::vector<int64_t> shareOut(std::span<const int64_t> values, int64_t count, int64_t sum) {
+    std::vector<int64_t> shares;
+    for (const int64_t value : values) shares.push_back(count > 0 ? value / count : 0);
+    if (count <= 0) return shares;
+    int64_t left = sum - std::accumulate(shares.begin(), shares.end(), int64_t{0});
+    std::vector<size_t> order(values.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return values[a] % count > values[b] % count; });
+    for (const size_t index : order) {
+        if (left <= 0) break;
+        ++shares[index];
+        --left;
+    }
+    return shares;
+}
+
+MeanStep meanStep(const WorkerSummary& worker, int64_t quantumNs) {
+    MeanStep mean;
+    mean.exposedNs.resize(worker.contributors.size());
+    const int64_t divisor = static_cast<int64_t>(worker.steps.size()) * quantumNs;
+    if (divisor == 0) return mean;
+    const auto share = [&](std::span<const int64_t> sums, int64_t ns) {
+        std::vector<int64_t> shares = shareOut(sums, divisor, ns / quantumNs);
+        for (int64_t& each : shares) each *= quantumNs;
+        return shares;
+    };
+    const int64_t wallNs = worker.totalWallNs();
+    mean.ns = (wallNs / divisor + (wallNs % divisor * 2 >= divisor ? 1 : 0)) * quantumNs;
+    const std::vector<int64_t> parts = share(worker.totalParts().ns, mean.ns);
+    std::copy(parts.begin(), parts.end(), mean.parts.ns.begin());
+    for (size_t part = 0; part < stepPartCount; ++part) {
+        std::vector<int64_t> sums;
+        std::vector<size_t> places;
+        for (size_t index = 0; index < worker.contributors.size(); ++index) {
+            if (worker.contributors[index].part != static_cast<StepPart>(part)) continue;
+            sums.push_back(worker.contributors[index].exposedNs);
+            places.push_back(index);
+        }
+        const std::vector<int64_t> shares = share(sums, mean.parts.ns[part]);
+        for (size_t index = 0; index < places.size(); ++index)
+            mean.exposedNs[places[index]] = shares[index];
+    }
+    return mean;
+}
+
+std::string timelessSentence(const RunSummary& run) {
+    for (const WorkerSummary& worker : run.workers) {
+        const auto timeless = std::ranges::count(worker.steps, 0, &StepSummary::wallNs);
+        if (2 * static_cast<size_t>(timeless) > worker.steps.size())
+            return fmt::format(
+                "{} of {} steps of {} take no time: work seems to last beyond those behind it.",
+                timeless, worker.steps.size(), worker.label());
+    }
+    return {};
+}
+
+namespace {
+
+/// Of the median step: a range that takes less on the CPU than this tells that it runs ahead.
+constexpr double aheadShare = 0.9;
+
+void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary& worker) {
+    const Process& process = trace.processes[steps.process];
+    worker.pid = process.pid;
+    worker.rank = process.rank;
+    worker.processName = process.name;
+    worker.endedAbnormally = process.endedAbnormally;
+    worker.gpuId = trace.gpus[steps.gpu].id;
+    worker.gpuName = trace.gpus[steps.gpu].name;
+}
+
+NvlinkTraffic nvlinkOf(const Trace& trace, const RunSteps& steps) {
+    const NvlinkVerdict verdict = judgeNvlink(trace, steps);
+    NvlinkTraffic traffic{verdict.use, verdict.evidence, std::nullopt, verdict.stepEvidence,
+                          std::llround(verdict.bestGBps * 1e9)};
+    if (verdict.bytesPerStep) traffic.bytesPerStep = std::llround(*verdict.bytesPerStep);
+    return traffic;
+}
+
+void sortWorkers(std::vector<WorkerSummary>& workers) {
+    std::stable_sort(workers.begin(), workers.end(), [](const auto& a, const auto& b) {
+        const auto key = [](const WorkerSummary& each) {
+            return std::tuple(!each.rank.has_value(), each.rank.value_or(0), each.pid, each.gpuId);
+        };
+        return key(a) < key(b);
+    });
+}
+
+}  // namespace
+
+std::string_view name(ContributorKind kind) {
+    return identifier(kind);  // plain words, as it happens
+}
+
+std::string_view identifier(ContributorKind kind) {
+    static constexpr std::array<std::string_view, 7> all{"kernel", "collective", "copy",  "memset",
+                                                         "graph",  "idle",       "others"};
+    return all[static_cast<size_t>(kind)];
+}
+
+std::string_view identifier(ContributorTrait trait) {
+    static constexpr std::array<std::string_view, 4> all{"none", "pageable", "allocation",
+                                                         "unknown"};
+    return all[static_cast<size_t>(trait)];
+}
+
+bool SummaryFacts::saysWhoEnded() const {
+    return std::any_of(healthWarnings.begin(), healthWarnings.end(), [](const HealthNote& note) {
+        return note.code == HealthCode::ProcessEndedAbnormally;
+    });
+}
+
+const HealthNote* SummaryFacts::damage() const {
+    const HealthNote* gravest = nullptr;
+    for (const HealthNote& note : healthWarnings)
+        if (isDamage(note.code) && (!gravest || note.severity > gravest->severity)) gravest = &note;
+    return gravest;
+}
+
+std::string WorkerSummary::label() const {
+    return rank ? fmt::format("rank {}, GPU {}", *rank, gpuId)
+                : fmt::format("PID {}, GPU {}", pid, gpuId);
+}
+
+StepParts WorkerSummary::totalParts() const {
+    StepParts total;
+    for (const StepSummary& step : steps) total += step.parts;
+    return total;
+}
+
+int64_t WorkerSummary::totalWallNs() const {
+    int64_t total = 0;
+    for (const StepSummary& step : steps) total += step.wallNs;
+    return total;
+}
+
+std::optional<double> WorkerSummary::coverage() const {
+    if (workNs <= 0 || steps.empty()) return std::nullopt;
+    // A step may begin a little before its work.
+    return std::min(1.0, static_cast<double>(totalWallNs()) / static_cast<double>(workNs));
+}
+
+std::optional<int64_t> WorkerSummary::meanOnCpuNs() const {
+    double sumNs = 0;
+    int64_t count = 0;
+    for (const StepSummary& step : steps) {
+        sumNs += static_cast<double>(step.onCpuNs.value_or(0));
+        count += step.onCpuNs ? 1 : 0;
+    }
+    if (count == 0) return std::nullopt;
+    return static_cast<int64_t>(sumNs / static_cast<double>(count));
+}
+
+std::string WorkerSummary::aheadText() const {
+    const std::optional<int64_t> onCpuNs = meanOnCpuNs();
+    if (!onCpuNs) return {};
+    const double meanNs =
+        static_cast<double>(totalWallNs()) / static_cast<double>(std::max<size_t>(steps.size(), 1));
+    if (static_cast<double>(*onCpuNs) >= aheadShare * meanNs) return {};
+    return fmt::format("on the CPU, which runs ahead, {}", formatDuration(*onCpuNs));
+}
+
+bool RunSummary::isEmpty() const {
+    return std::none_of(workers.begin(), workers.end(),
+                        [](const WorkerSummary& worker) { return worker.totalWallNs() > 0; });
+}
+
+uint32_t RunSummary::criticalWorker() const {
+    uint32_t critical = noIndex;
+    int64_t leastWaitingNs = 0;
+    for (uint32_t index = 0; index < workers.size(); ++index) {
+        const WorkerSummary& worker = workers[index];
+        if (worker.steps.empty()) continue;
+        // Of ranks that step together, the one that waits least for the others.
+        const StepParts parts = worker.totalParts();
+        const int64_t waitingNs = (parts[StepPart::ExposedCommunication] +
+                                   parts[StepPart::WaitingForRanks] - worker.totalWallNs()) /
+                                  static_cast<int64_t>(worker.steps.size());
+        if (critical != noIndex && waitingNs >= leastWaitingNs) continue;
+        critical = index;
+        leastWaitingNs = waitingNs;
+    }
+    return critical;
+}
+
+Result<RunSummary> summarizeRun(const Trace& trace, const StepSelection& selection,
+                                const SummaryProgress& progress) {
+    const auto isCancelled = [&](double fraction) { return progress && !progress(fraction); };
+    RunSummary summary;
+    summary.facts = factsOf(trace);
+    if (trace.isEmpty()) return summary;
+    const Result<RunSteps> steps = findSteps(trace, selection);
+    if (!steps) return fail(steps.error());
+    summary.source = steps->source;
+    summary.kind = steps->kind;
+    summary.rangesPerStep = steps->rangesPerStep;
+    summary.pattern = steps->pattern;
+    if (isCancelled(0.1)) return fail("Summing up {} was cancelled.", trace.title);
+    const RunContext run(trace, *steps);
+    const SummarySources sources(trace);
+    for (size_t index = 0; index < steps->workers.size(); ++index) {
+        const double done = static_cast<double>(index) / static_cast<double>(steps->workers.size());
+        if (isCancelled(0.3 + 0.7 * done)) return fail("Summing up {} was cancelled.", trace.title);
+        const WorkerSteps& found = steps->workers[index];
+        if (found.steps.empty()) continue;
+        WorkerSummary worker = summarizeWorker(run, sources, found);
+        describeWorker(trace, found, worker);
+        summary.workers.push_back(std::move(worker));
+    }
+    sortWorkers(summary.workers);
+    summary.nvlink = nvlinkOf(trace, *steps);
+    return summary;
+}
+
+}  // namespace lanescope::analysis

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/WorkPlaces.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "model/numbers/Statistics.h"
+#include "model/trace/stacks.h"
+
+namespace lanescope::analysis {
+
+namespace {
+
+// How a place is meant, above its frame; no trace has as many frames.
+constexpr uint32_t lentBit = 1u << 31, capturedBit = 1u << 30, frameBits = capturedBit - 1;
+constexpr double leastOfCalls = 0.2;
+
+PythonPlace placeOf(const Trace& trace, const GpuWork& work) {
+    if (graphNodeOf(trace, work.event) != noIndex) return pythonPlace(trace, work.event);
+    if (work.call == noIndex) return {};
+    return pythonPlace(trace, EventRef(EventKind::Api, work.call));
+}
+
+}  // namespace
+
+WorkPlaces::WorkPlaces(const Trace& trace, std::span<const uint32_t> ownPlaces)
+    : trace_(trace), frames_(ownPlaces) {}
+
+void WorkPlaces::add(const GpuWork& work) {
+    if (frames_.empty()) return;
+    const std::optional<uint32_t> key = keyOf(placeOf(trace_, work));
+    if (!key) return;
+    int64_t& launchedNs = launchedNs_[uint64_t{work.contributor} << 32 | *key];
+    launchedNs = saturatingSum(launchedNs, work.endNs - work.movingFromNs);
+}
+
+std::optional<uint32_t> WorkPlaces::keyOf(const PythonPlace& place) const {
+    if (place.stack >= frames_.size() || frames_[place.stack] > frameBits) return std::nullopt;
+    return frames_[place.stack] | (place.isLent ? lentBit : 0) |
+           (place.isCaptured ? capturedBit : 0);
+}
+
+std::string WorkPlaces::textOf(uint32_t key) const {
+    const bool isLent = (key & lentBit) != 0;
+    const std::string_view relation = (key & capturedBit) != 0
+                                          ? (isLent ? "captured by a call from " : "captured at ")
+                                      : isLent ? "called from "
+                                               : "launched at ";
+    return std::string(relation) + frameText(trace_, key & frameBits);
+}
+
+std::pair<std::string, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> calls) const {
+    std::unordered_map<uint32_t, int64_t> counts;
+    for (const uint32_t call : calls)
+        if (const auto key = keyOf(pythonPlace(trace_, EventRef(EventKind::Api, call))))
+            ++counts[*key];
+    std::pair<uint32_t, int64_t> most{0, 0};
+    for (const auto& [key, count] : counts)
+        if (count > most.second || (count == most.second && key < most.first)) most = {key, count};
+    const auto least = leastOfCalls * static_cast<double>(calls.size());
+    if (most.second == 0 || static_cast<double>(most.second) < least) return {};
+    return {textOf(most.first), most.second};
+}
+
+std::vector<std::string> WorkPlaces::texts(std::span<const Contributor> contributors) const {
+    std::vector<std::string> made(contributors.size());
+    for (const auto& [key, ns] : launchedNs_) {
+        const uint64_t number = key >> 32;
+        if (number >= contributors.size()) continue;
+        const Contributor& contributor = contributors[number];
+        const int64_t exposedNs = std::min(contributor.exposedNs, contributor.totalNs);
+        const int64_t hiddenNs = contributor.totalNs - exposedNs;
+        // At worst all that is hidden is this line's.
+        if (ns - hiddenNs > exposedNs / 2) made[number] = textOf(static_cast<uint32_t>(key));
+    }
+    return made;
+}
+
+LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows,
+                        std::span<const GpuWork> work, const WorkPlaces& places) {
+    LargeVector<uint32_t> calls(trace.memory.get());
+    auto window = windows.begin();
+    for (const GpuWork& each : work) {
+        while (window != windows.end() && window->endNs <= each.startNs) ++window;
+        if (window == windows.end()) break;
+        if (each.startNs >= window->startNs && each.call != noIndex &&
+            each.event.kind() == EventKind::Kernel)
+            calls.push_back(each.call);
+    }
+    // The kernels of a graph have one call, and those of other streams may run between them.
+    std::sort(calls.begin(), calls.end());
+    const auto end = std::unique(calls.begin(), calls.end());
+    LargeVector<int64_t> takenNs(trace.memory.get());
+    for (auto call = calls.begin(); call != end; ++call)
+        takenNs.push_back(trace.apiCalls.endNs[*call] - trace.apiCalls.startNs[*call]);
+    const size_t count = takenNs.size();
+    auto [place, placeCount] = places.ofMost({calls.data(), count});
+    return {static_cast<int64_t>(count), static_cast<int64_t>(medianOf({takenNs.data(), count})),
+            std::move(place), placeCount};
+}
+
+}  // namespace lanescope::analysis

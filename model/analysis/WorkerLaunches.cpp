@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/WorkerLaunches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "model/numbers/LargeMemory.h"
+#include "model/numbers/Statistics.h"
+#include "model/trace/Track.h"
+#include "model/trace/processes.h"
+
+namespace lanescope {
+
+namespace {
+
+/// A stream that does this much of what the busiest does, is one of those that the work is on.
+constexpr double mainShare = 0.5;
+
+/// What tells best which streams the work is on, the best first.
+enum class Tells : uint8_t { Kernels, Graphs, Memory };
+constexpr size_t tellsCount = 3;
+
+size_t firstFrom(const LargeVector<int64_t>& times, int64_t timeNs) {
+    return static_cast<size_t>(std::lower_bound(times.begin(), times.end(), timeNs) -
+                               times.begin());
+}
+
+size_t countWithin(const LargeVector<int64_t>& times, TimeRange range) {
+    return range.isEmpty() ? 0 : firstFrom(times, range.endNs) - firstFrom(times, range.startNs);
+}
+
+/// Sorts the GPU work of a run by worker.
+class Gatherer {
+  public:
+    explicit Gatherer(const Trace& trace)
+        : trace_(trace), workerOf_(trace.streams.size(), noIndex), sumsNs_(trace.streams.size()) {
+        const GpusOfProcesses gpus(trace);
+        std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers;
+        for (uint32_t process = 0; process < trace.processes.size(); ++process)
+            for (const uint32_t gpu : gpus.of(process)) {
+                numbers.emplace(std::pair(process, gpu), static_cast<uint32_t>(workers_.size()));
+                workers_.push_back({process, gpu, LargeVector<Launch>(trace.memory.get()), {}});
+            }
+        for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
+            const auto worker =
+                numbers.find({trace.streams[stream].process, trace.streams[stream].gpu});
+            if (worker == numbers.end()) continue;
+            workerOf_[stream] = worker->second;
+            workers_[worker->second].streams.push_back(stream);
+        }
+    }
+
+    std::vector<WorkerLaunches> gather() {
+        const LaunchRows calls(trace_);
+        std::vector<bool> isNccl(trace_.launchConfigs.size());
+        for (size_t config = 0; config < isNccl.size(); ++config)
+            isNccl[config] =
+                kernelCategory(trace_.strings.at(trace_.launchConfigs[config].shortName)) ==
+                SliceCategory::NcclKernel;
+        const auto always = [](uint32_t) { return true; };
+        add(trace_.kernels, calls.ofKernel, Tells::Kernels,
+            [&](uint32_t row) { return !isNccl[trace_.kernels.config[row]]; });
+        add(trace_.memcpys, calls.ofMemcpy, Tells::Memory, always);
+        add(trace_.memsets, calls.ofMemset, Tells::Memory, always);
+        add(trace_.graphs, calls.ofGraph, Tells::Graphs, always);
+        std::vector<WorkerLaunches> result;
+        for (Worker& worker : workers_)
+            result.emplace_back(worker.process, worker.gpu, std::move(worker.launches),
+                                mainStreamsOf(worker));
+        return result;
+    }
+
+  private:
+    using Launch = WorkerLaunches::Launch;
+    struct Worker {
+        uint32_t process, gpu;
+        LargeVector<Launch> launches;
+        std::vector<uint32_t> streams;  ///< In their order.
+    };
+
+    template <class Table, class Counts>
+    void add(const Table& table, const LargeVector<uint32_t>& calls, Tells tells, Counts counts) {
+        for (uint32_t row = 0; row < table.size(); ++row) {
+            const uint32_t stream = table.stream[row];
+            if (workerOf_[stream] == noIndex) continue;
+            const bool isKnown = calls[row] != noIndex;
+            const int64_t launchNs =
+                isKnown ? trace_.apiCalls.startNs[calls[row]] : table.startNs[row];
+            workers_[workerOf_[stream]].launches.push_back({launchNs, table.startNs[row],
+                                                            table.endNs[row], stream, isKnown,
+                                                            tells == Tells::Memory});
+            int64_t& sumNs = sumsNs_[stream][static_cast<size_t>(tells)];
+            if (counts(row)) sumNs = saturatingSum(sumNs, table.endNs[row] - table.startNs[row]);
+        }
+    }
+
+    std::vector<uint32_t> mainStreamsOf(const Worker& worker) const {
+        std::vector<uint32_t> streams;
+        for (size_t tells = 0; tells < tellsCount && streams.empty(); ++tells) {
+            int64_t mostNs = 0;
+            for (const uint32_t stream : worker.streams)
+                mostNs = std::max(mostNs, sumsNs_[stream][tells]);
+            if (mostNs == 0) continue;
+            for (const uint32_t stream : worker.streams)
+                if (static_cast<double>(sumsNs_[stream][tells]) >=
+                    mainShare * static_cast<double>(mostNs))
+                    streams.push_back(stream);
+        }
+        return streams;
+    }
+
+    const Trace& trace_;
+    std::vector<Worker> workers_;
+    std::vector<uint32_t> workerOf_;                       ///< By stream.
+    std::vector<std::array<int64_t, tellsCount>> sumsNs_;  ///< By stream.
+};
+
+}  // namespace
+
+WorkerLaunches::WorkerLaunches(uint32_t process, uint32_t gpu, LargeVector<Launch> launches,
+                               const std::vector<uint32_t>& mainStreams)
+    : process_(process),
+      gpu_(gpu),
+      launchNs_(launches.get_allocator().memory()),
+      sumsNs_(launches.get_allocator().memory()),
+      computingNs_(launches.get_allocator().memory()),
+      mainNs_(launches.get_allocator().memory()),
+      endNs_(launches.get_allocator().memory()),
+      startNs_(launches.get_allocator().memory()) {
+    sortLarge(launches, [](const Launch& a, const Launch& b) { return a.launchNs < b.launchNs; });
+    sumsNs_.push_back(0);
+    for (const Launch& each : launches) {
+        launchNs_.push_back(each.launchNs);
+        if (!each.isMemory) computingNs_.push_back(each.launchNs);
+        sumsNs_.push_back(saturatingSum(sumsNs_.back(), each.endNs - each.startNs));
+        const bool isMain = std::binary_search(mainStreams.begin(), mainStreams.end(), each.stream);
+        if (!isMain || !each.isCallKnown) continue;
+        mainNs_.push_back(each.launchNs);
+        endNs_.push_back(endNs_.empty() ? each.endNs : std::max(endNs_.back(), each.endNs));
+        startNs_.push_back(each.startNs);
+    }
+    if (computingNs_.empty()) computingNs_ = launchNs_;
+    for (size_t index = startNs_.size(); index-- > 1;)
+        startNs_[index - 1] = std::min(startNs_[index - 1], startNs_[index]);
+}
+
+size_t WorkerLaunches::count(TimeRange launched) const {
+    return countWithin(launchNs_, launched);
+}
+
+size_t WorkerLaunches::countComputing(TimeRange launched) const {
+    return countWithin(computingNs_, launched);
+}
+
+int64_t WorkerLaunches::gpuNs(TimeRange launched) const {
+    if (launched.isEmpty()) return 0;
+    return sumsNs_[firstFrom(launchNs_, launched.endNs)] -
+           sumsNs_[firstFrom(launchNs_, launched.startNs)];
+}
+
+int64_t WorkerLaunches::halfLaunchedNs() const {
+    return launchNs_.empty() ? 0 : launchNs_[launchNs_.size() / 2];
+}
+
+int64_t WorkerLaunches::onGpu(int64_t cpuNs) const {
+    const size_t next = firstFrom(mainNs_, cpuNs);
+    int64_t gpuNs = cpuNs;
+    if (next < startNs_.size()) gpuNs = std::min(gpuNs, startNs_[next]);
+    if (next > 0) gpuNs = std::max(gpuNs, endNs_[next - 1]);
+    return gpuNs;
+}
+
+std::vector<WorkerLaunches> launchesOf(const Trace& trace) {
+    return Gatherer(trace).gather();
+}
+
+namespace {
+
+constexpr size_t fewestRepetitions = 3;
+/// Two pieces that hold the same few kernels come about by chance, or in a loop within a step.
+constexpr size_t fewestOfShort = 5, shortPiece = 20;
+constexpr double smallestAlikeShare = 0.7;
+constexpr double alikeTolerance = 0.1;
+constexpr double coveredShare = 0.5;
+constexpr double lengthTolerance = 0.05;
+
+/// Stands for what is launched: a name, or the number of a graph.
+using Key = uint64_t;
+constexpr Key graphBit = Key{1} << 63;
+
+/// Kernels and graphs of one worker by start.
+struct Sequence {
+    struct Item {
+        int64_t startNs, endNs;
+        Key key;
+    };
+
+    explicit Sequence(LargeMemory* memory) : items(memory), sums(memory) {}
+
+    LargeVector<Item> items;
+    LargeVector<uint64_t> sums;  ///< `sums[i]` mixes the first `i` keys, whatever their order.
+    std::unordered_map<Key, LargeVector<uint32_t>> places;  ///< By key.
+};
+
+/// Spreads the bits of a number (the finalizer of MurmurHash3), so that sums tell bags apart.
+uint64_t mixed(uint64_t bits) {
+    bits ^= bits >> 33;
+    bits *= 0xff51afd7ed558ccdULL;
+    bits ^= bits >> 33;
+    bits *= 0xc4ceb9fe1a85ec53ULL;
+    return bits ^ (bits >> 33);
+}
+
+LargeVector<Sequence::Item> itemsOf(const Trace& trace, const WorkRows::OfWorker& rows) {
+    LargeVector<Sequence::Item> items(trace.memory.get());
+    for (const uint32_t row : rows.kernels) {
+        const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
+        if (kernelCategory(trace.strings.at(config.shortName)) != SliceCategory::NcclKernel)
+            items.push_back(
+                {trace.kernels.startNs[row], trace.kernels.endNs[row], config.demangledName});
+    }
+    for (const uint32_t row : rows.graphs)
+        items.push_back({trace.graphs.startNs[row], trace.graphs.endNs[row],
+                         graphBit | static_cast<Key>(trace.graphs.graph[row])});
+    sortLarge(items, [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
+    return items;
+}
+
+/// Of the last of `items`, from number `first` on.
+Sequence sequenceFrom(const LargeVector<Sequence::Item>& items, size_t first) {
+    LargeMemory* const memory = items.get_allocator().memory();
+    Sequence sequence(memory);
+    sequence.sums.push_back(0);
+    for (size_t index = first; index < items.size(); ++index) {
+        const Key key = items[index].key;
+        sequence.places.try_emplace(key, memory)
+            .first->second.push_back(static_cast<uint32_t>(sequence.items.size()));
+        sequence.items.push_back(items[index]);
+        sequence.sums.push_back(sequence.sums.back() + mixed(key + 1));
+    }
+    return sequence;
+}
+
+/// Whether a piece is as long as most are, but for what a step logs or clips now and then.
+bool isAlike(size_t length, size_t typicalLength) {
+    const auto typical = static_cast<double>(typicalLength);
+    return std::abs(static_cast<double>(length) - typical) <= lengthTolerance * typical;
+}
+
+/// The share of the kernels that stand in pieces about as long as `typicalLength`: now and then a
+/// step logs or clips something more. 0 if most pieces are of another length, as those of a kernel
+/// are that start-up launches too.
+double shareInPiecesOf(size_t typicalLength, const LargeVector<uint32_t>& places) {
+    size_t kernels = 0, pieces = 0;
+    for (size_t index = 1; index < places.size(); ++index) {
+        const size_t length = places[index] - places[index - 1];
+        if (!isAlike(length, typicalLength)) continue;
+        kernels += length;
+        ++pieces;
+    }
+    if (2 * pieces < places.size() - 1) return 0;
+    return static_cast<double>(kernels) / static_cast<double>(places.back() - places.front());
+}
+
+/// How many items the piece has that most often holds the very same ones.
+size_t typicalLengthOf(const Sequence& sequence, const LargeVector<uint32_t>& places) {
+    std::unordered_map<uint64_t, size_t> kernelsOf;  // by what a piece holds
+    size_t most = 0, typicalLength = 0;
+    for (size_t index = 1; index < places.size(); ++index) {
+        const uint64_t held = sequence.sums[places[index]] - sequence.sums[places[index - 1]];
+        const size_t length = places[index] - places[index - 1];
+        size_t& kernels = kernelsOf[held];
+        kernels += length;
+        if (kernels > most) typicalLength = length;
+        most = std::max(most, kernels);
+    }
+    return typicalLength;
+}
+
+/// How alike the pieces are that `places` divide the run into, as a share of their kernels; 0 if
+/// they are too few or leave out too much.
+double alikeShareOf(const Sequence& sequence, const LargeVector<uint32_t>& places) {
+    if (places.size() < fewestRepetitions) return 0;
+    const size_t covered = places.back() - places.front();
+    if (static_cast<double>(covered) < coveredShare * static_cast<double>(sequence.items.size()))
+        return 0;
+    const size_t typicalLength = typicalLengthOf(sequence, places);
+    if (places.size() < fewestOfShort && typicalLength < shortPiece) return 0;
+    return shareInPiecesOf(typicalLength, places);
+}
+
+/// Median time from the kernel before to each of `places`.
+double pauseBefore(const Sequence& sequence, const LargeVector<uint32_t>& places) {
+    std::vector<int64_t> pauses;
+    for (const uint32_t place : places)
+        if (place > 0)
+            pauses.push_back(sequence.items[place].startNs - sequence.items[place - 1].endNs);
+    return medianOf(pauses);
+}
+
+/// Names whose launches divide the run into pieces nearly as alike as those of any other.
+std::vector<Key> goodDividers(const Sequence& sequence) {
+    std::vector<std::pair<Key, double>> shares;
+    double best = smallestAlikeShare;
+    for (const auto& [key, places] : sequence.places) {
+        shares.emplace_back(key, alikeShareOf(sequence, places));
+        best = std::max(best, shares.back().second);
+    }
+    std::vector<Key> keys;
+    for (const auto& [key, share] : shares)
+        if (share >= std::max(smallestAlikeShare, best - alikeTolerance)) keys.push_back(key);
+    return keys;
+}
+
+/// Of those the one that divides most finely, then the one with the longest pause before it, then
+/// the one launched first.
+std::optional<Key> bestDivider(const Sequence& sequence) {
+    std::optional<Key> best;
+    std::tuple<size_t, double, int64_t> bestRank;
+    for (const Key key : goodDividers(sequence)) {
+        const LargeVector<uint32_t>& places = sequence.places.at(key);
+        const std::tuple rank(places.size(), pauseBefore(sequence, places),
+                              -int64_t{places.front()});
+        if (best && rank <= bestRank) continue;
+        best = key;
+        bestRank = rank;
+    }
+    return best;
+}
+
+/// Without what comes before the first two pieces that are as they should be.
+LargeVector<uint32_t> withoutBeginning(LargeVector<uint32_t> places, size_t typicalLength) {
+    size_t first = 0;
+    const auto isGood = [&](size_t index) {
+        return index + 1 >= places.size() ||
+               isAlike(places[index + 1] - places[index], typicalLength);
+    };
+    while (first + fewestRepetitions < places.size() && !(isGood(first) && isGood(first + 1)))
+        ++first;
+    places.erase(places.begin(), places.begin() + static_cast<ptrdiff_t>(first));
+    return places;
+}
+
+/// The last piece ends with the run, unless more follows than a piece takes.
+int64_t endOfLast(const Sequence& sequence, const LargeVector<uint32_t>& places) {
+    const size_t length = places[places.size() - 1] - places[places.size() - 2];
+    const size_t end = std::min(sequence.items.size(), places.back() + length);
+    int64_t endNs = 0;
+    for (size_t place = places.back(); place < end; ++place)
+        endNs = std::max(endNs, sequence.items[place].endNs);
+    return endNs;
+}
+
+std::string nameOf(const Trace& trace, Key key) {
+    if (key & graphBit) return fmt::format("CUDA graph {}", key & ~graphBit);
+    return std::string(trace.strings.at(static_cast<StringIndex>(key)));
+}
+
+}  // namespace
+
+KernelPattern findKernelPattern(const Trace& trace, const WorkRows::OfWorker& rows) {
+    const LargeVector<Sequence::Item> items = itemsOf(trace, rows);
+    KernelPattern pattern;
+    for (const size_t part : {1, 2, 4}) {
+        const Sequence sequence = sequenceFrom(items, items.size() - items.size() / part);
+        const std::optional<Key> key = bestDivider(sequence);
+        if (!key) continue;
+        const LargeVector<uint32_t>& found = sequence.places.at(*key);
+        const LargeVector<uint32_t> places =
+            withoutBeginning(found, typicalLengthOf(sequence, found));
+        pattern.kernel = nameOf(trace, *key);
+        for (const uint32_t place : places)
+            pattern.startsNs.push_back(sequence.items[place].startNs);
+        pattern.endNs = endOfLast(sequence, places);
+        break;
+    }
+    return pattern;
+}
+
+}  // namespace lanescope

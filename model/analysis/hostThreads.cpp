@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/hostThreads.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/analysis/RunContext.h"
+#include "model/analysis/StateWords.h"
+#include "model/numbers/Statistics.h"
+#include "model/trace/ThreadTimes.h"
+#include "model/trace/processes.h"
+#include "model/trace/stacks.h"
+
+namespace lanescope::analysis {
+
+namespace {
+
+/// Which stacks have a frame of PyTorch's loader.
+std::vector<bool> stacksOfLoader(const Trace& trace) {
+    std::vector<bool> isOfLoader(trace.stacks.size());
+    for (uint32_t stack = 0; stack < isOfLoader.size(); ++stack) {
+        const uint32_t outer = outerStack(trace, stack);
+        const std::string_view file = trace.strings.at(trace.stacks.file[stack]);
+        isOfLoader[stack] = (outer != noIndex && isOfLoader[outer]) ||
+                            file.find("/torch/utils/data/") != std::string_view::npos;
+    }
+    return isOfLoader;
+}
+
+/// Which threads were ever seen in PyTorch's loader.
+std::vector<bool> threadsSeenLoading(const Trace& trace) {
+    std::vector<bool> isSeen(trace.threads.size());
+    const CpuStateTable& states = trace.cpuStates;
+    if (states.size() == 0) return isSeen;
+    const std::vector<bool> isOfLoader = stacksOfLoader(trace);
+    for (uint32_t row = 0; row < states.size(); ++row)
+        if (states.stack[row] < isOfLoader.size() && isOfLoader[states.stack[row]])
+            isSeen[states.thread[row]] = true;
+    return isSeen;
+}
+
+/// For which processes each one works: those that started it, also by way of others, but not by way
+/// of another rank than they are: what that one started serves it.
+class Starters {
+  public:
+    explicit Starters(const Trace& trace) : trace_(trace), parents_(startedBy(trace)) {}
+
+    std::vector<uint32_t> of(uint32_t process) const {
+        // A file may say that two have started each other.
+        constexpr size_t mostGenerations = 16;
+        std::vector<uint32_t> line{process}, starters;
+        for (uint32_t at = parents_[process]; at != noIndex && line.size() <= mostGenerations &&
+                                              std::ranges::find(line, at) == line.end();
+             at = parents_[at]) {
+            const std::optional<int> rank = trace_.processes[at].rank;
+            const bool isOfOther = std::ranges::any_of(line, [&](uint32_t each) {
+                const std::optional<int>& other = trace_.processes[each].rank;
+                return rank && other && *rank != *other;
+            });
+            if (!isOfOther) starters.push_back(at);
+            line.push_back(at);
+        }
+        return starters;
+    }
+
+  private:
+    const Trace& trace_;
+    const std::vector<uint32_t> parents_;
+};
+
+}  // namespace
+
+LoaderThreads::LoaderThreads(const Trace& trace)
+    : started_(trace.processes.size()), own_(trace.processes.size()) {
+    const Starters starters(trace);
+    const std::vector<bool> isSeen = threadsSeenLoading(trace);
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+        const Thread& each = trace.threads[thread];
+        const bool isNamed = isDataLoadingName(each.name);
+        if (isNamed) own_[each.process].push_back(thread);
+        if (!isNamed && !isSeen[thread]) continue;
+        for (const uint32_t process : starters.of(each.process))
+            started_[process].push_back(thread);
+    }
+}
+
+LoaderTimes loaderTimes(const StatesOfThreads& states, std::span<const uint32_t> loaders,
+                        std::span<const TimeRange> steps) {
+    LoaderTimes all;
+    // A file may say of each that it did the same for as long as times are.
+    const auto add = [](int64_t& sum, int64_t ns) { sum = saturatingSum(sum, ns); };
+    for (const uint32_t thread : loaders) {
+        if (states.isEmpty(thread)) continue;
+        LoaderTimes one;
+        for (const TimeRange& step : steps) {
+            const ThreadTimes times = states.during(thread, step);
+            one.knownNs += times.knownNs() - times.of(ThreadState::Unknown);
+            one.ranNs += times.of(ThreadState::Running);
+            one.noCoreNs += times.of(ThreadState::Runnable);
+            one.inputNs += times.of(ThreadState::Poll) + times.of(ThreadState::Disk);
+        }
+        if (one.knownNs == 0) continue;
+        ++all.threads;
+        add(all.knownNs, one.knownNs);
+        add(all.ranNs, one.ranNs);
+        add(all.noCoreNs, one.noCoreNs);
+        add(all.inputNs, one.inputNs);
+    }
+    return all;
+}
+
+namespace {
+
+/// Of the time of the steps. Every thread waits for a core now and then.
+constexpr double leastWaitShare = 0.01;
+
+/// How much of a range lies in steps.
+class TimeInSteps {
+  public:
+    explicit TimeInSteps(std::span<const TimeRange> steps) : steps_(steps) {
+        int64_t sumNs = 0;
+        for (const TimeRange& step : steps) {
+            beforeNs_.push_back(sumNs);
+            sumNs = saturatingSum(sumNs, step.durationNs());
+        }
+        beforeNs_.push_back(sumNs);
+    }
+    int64_t allNs() const { return beforeNs_.back(); }
+    int64_t in(TimeRange range) const { return before(range.endNs) - before(range.startNs); }
+
+  private:
+    /// Of the time before that moment.
+    int64_t before(int64_t ns) const {
+        const auto next = std::ranges::partition_point(
+            steps_, [ns](const TimeRange& each) { return each.startNs < ns; });
+        const auto count = static_cast<size_t>(next - steps_.begin());
+        if (count == 0) return 0;
+        const int64_t beyondNs = std::max<int64_t>(steps_[count - 1].endNs - ns, 0);
+        return beforeNs_[count] - beyondNs;
+    }
+
+    const std::span<const TimeRange> steps_;
+    std::vector<int64_t> beforeNs_;  ///< In steps before each, and in all.
+};
+
+/// For how long in such a state a thread wanted a core and had none, as the kernel counted.
+double withoutCoreNs(const CpuStateTable& states, uint32_t row) {
+    const auto wholeNs = static_cast<double>(states.endNs[row] - states.startNs[row]);
+    const double ranNs = std::clamp(static_cast<double>(states.cpuNs[row]), 0.0, wholeNs);
+    const double delayNs =
+        std::clamp(static_cast<double>(states.delayNs[row]), 0.0, wholeNs - ranNs);
+    return states.state[row] == ThreadState::Runnable ? wholeNs - ranNs : delayNs;
+}
+
+}  // namespace
+
+std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& states,
+                                   std::span<const uint32_t> threads,
+                                   std::span<const TimeRange> steps) {
+    const CpuStateTable& table = trace.cpuStates;
+    const TimeInSteps time(steps);
+    if (time.allNs() == 0) return std::nullopt;
+    const TimeRange whole{steps.front().startNs, steps.back().endNs};
+    std::optional<CoreWaits> waits;
+    for (const uint32_t thread : threads) {
+        if (!states.isCounted(thread)) continue;
+        double waitedNs = 0;
+        states.forEachIn(thread, whole, [&](uint32_t row, TimeRange piece) {
+            const int64_t ns = time.in(piece);
+            if (ns <= 0) return;
+            if (!waits) waits.emplace();
+            waitedNs += withoutCoreNs(table, row) * static_cast<double>(ns) /
+                        static_cast<double>(table.endNs[row] - table.startNs[row]);
+        });
+        const auto ns = static_cast<int64_t>(waitedNs);
+        if (ns == 0 || waitedNs < leastWaitShare * static_cast<double>(time.allNs())) continue;
+        ++waits->threads;
+        waits->ns = saturatingSum(waits->ns, ns);
+    }
+    return waits;
+}
+
+RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps,
+                        const LargeVector<GpuWork>& work) {
+    const Trace& trace = run.trace;
+    ProvedWaits proved(trace, run.states);
+    int64_t busyUntilNs = INT64_MIN;
+    auto next = work.begin();
+    for (size_t step = 1; step < steps.size(); ++step) {
+        const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
+        for (; next != work.end() && next->startNs < pause.endNs; ++next)
+            busyUntilNs = std::max(busyUntilNs, next->endNs);
+        const TimeRange idle{std::max(pause.startNs, busyUntilNs), pause.endNs};
+        if (idle.durationNs() <= 0 || next == work.end() || next->call == noIndex) continue;
+        proved.add(trace.apiCalls.thread[next->call], idle);
+    }
+    StateWords words(trace, run.states);
+    RestBetween rest;
+    std::map<std::string, int64_t> waits;
+    proved.forEachRow([&](uint32_t row, int64_t waitedNs) {
+        if (waitedNs <= 0) return;
+        rest.ns += waitedNs;
+        waits[onThread(trace, trace.cpuStates.thread[row]) + std::string(words.seenIn(row))] +=
+            waitedNs;
+    });
+    const auto most =
+        std::max_element(waits.begin(), waits.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != waits.end()) rest.name = most->first;
+    return rest;
+}
+
+namespace {
+
+/// Of the time between looks: so far the kernel's count may miss what lies between them.
+constexpr int64_t missedOf = 10;
+
+class RanAndWaited {
+  public:
+    RanAndWaited(const RunContext& run, const WorkerTimeline& timeline)
+        : trace_(run.trace), states_(run.states), timeline_(timeline) {
+        for (const GpuWork& work : timeline.work())
+            if (work.call != noIndex) launching_.insert(trace_.apiCalls.thread[work.call]);
+        for (const Contributor& each : timeline.contributors()) told_.push_back(toldOf(each));
+    }
+
+    void find(const std::vector<TimeRange>& windows) {
+        timeline_.splitInTime(windows, [this](const WorkerTimeline::Piece& piece) {
+            if (piece.part != StepPart::LaunchBound) return;
+            const bool goesOn = !stretch_.empty() && told_[piece.contributor].isOutside &&
+                                stretch_.back().range.endNs == piece.range.startNs;
+            if (!goesOn) addStretch();
+            stretch_.push_back(piece);
+            if (!told_[piece.contributor].isOutside) addStretch();
+        });
+        addStretch();
+    }
+
+    void tell(std::vector<Contributor>& contributors) const {
+        for (const auto& [row, spent] : spentIn_) {
+            const double waitedShare = waitedShareOf(row, spent);
+            for (const auto& [contributor, own] : spent) {
+                Contributor& each = contributors[contributor];
+                const auto waitedNs =
+                    static_cast<int64_t>(waitedShare * static_cast<double>(own.ns));
+                each.waitedNs += waitedNs;
+                if (told_[contributor].isRunning)
+                    each.workedNs += static_cast<int64_t>(static_cast<double>(own.ns - waitedNs) *
+                                                          static_cast<double>(own.longNs) /
+                                                          static_cast<double>(own.ns));
+            }
+        }
+    }
+
+  private:
+    /// What the name of a contributor tells.
+    struct Told {
+        bool isOutside = false;  ///< Of calls.
+        bool isRunning = false;  ///< It ran, all the time or by turns.
+        bool isCounted = false;  ///< It ran or not, as the kernel's count tells.
+    };
+    struct Spent {
+        int64_t ns = 0;
+        int64_t longNs = 0;  ///< In long stretches.
+    };
+    using SpentBy = std::map<ContributorTable::Id, Spent>;
+
+    static Told toldOf(const Contributor& each) {
+        Told told;
+        if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return told;
+        told.isOutside = each.name.starts_with("outside ");
+        told.isRunning = wasSeenToRun(each.name);
+        told.isCounted = told.isRunning || runsAndWaits(each.name) || isStarvedByTurns(each.name);
+        return told;
+    }
+
+    /// What the thread did from one call to the next, through all that looks divide it into.
+    void addStretch() {
+        if (stretch_.empty()) return;
+        const bool isLong =
+            told_[stretch_.front().contributor].isOutside &&
+            stretch_.back().range.endNs - stretch_.front().range.startNs >= leastWorkNs;
+        for (const WorkerTimeline::Piece& piece : stretch_)
+            if (told_[piece.contributor].isCounted) add(piece, isLong);
+        stretch_.clear();
+    }
+
+    void add(const WorkerTimeline::Piece& piece, bool isLong) {
+        const uint32_t thread = awaitedThread(piece.range);
+        if (thread == noIndex) return;
+        states_.forEachIn(thread, piece.range, [&](uint32_t row, TimeRange within) {
+            Spent& spent = spentIn_[row][piece.contributor];
+            spent.ns += within.durationNs();
+            if (isLong) spent.longNs += within.durationNs();
+        });
+    }
+
+    /// The one that launches what ends the gap.
+    uint32_t awaitedThread(TimeRange piece) const {
+        const LargeVector<GpuWork>& work = timeline_.work();
+        const auto next =
+            std::lower_bound(work.begin(), work.end(), piece.endNs,
+                             [](const GpuWork& each, int64_t ns) { return each.startNs < ns; });
+        return next == work.end() || next->call == noIndex ? noIndex
+                                                           : trace_.apiCalls.thread[next->call];
+    }
+
+    double waitedShareOf(uint32_t row, const SpentBy& spent) const {
+        int64_t allNs = 0;
+        for (const auto& [contributor, own] : spent) allNs += own.ns;
+        const std::optional<int64_t> ranNs = mostRunNs(row);
+        if (!ranNs) return 0;
+        int64_t waitedNs = allNs - *ranNs;
+        if (waitedNs <= missedNs(row)) {
+            // What it wanted a core for it did not run in.
+            const CpuStateTable& states = trace_.cpuStates;
+            waitedNs = allNs - (states.endNs[row] - states.startNs[row] - states.delayNs[row]);
+        }
+        if (waitedNs <= 0 || allNs <= 0) return 0;
+        // The kernel may count more than there is between two looks.
+        return std::min(1.0, static_cast<double>(waitedNs) / static_cast<double>(allNs));
+    }
+
+    int64_t missedNs(uint32_t row) const {
+        const CpuStateTable& states = trace_.cpuStates;
+        if (states.source[row] != StateSource::Looks) return 0;
+        const int64_t missed = (states.endNs[row] - states.startNs[row]) / missedOf;
+        return states.state[row] == ThreadState::Running ? missed + countTickNs : missed;
+    }
+
+    /// Nothing where that is not known.
+    std::optional<int64_t> mostRunNs(uint32_t row) const {
+        const CpuStateTable& states = trace_.cpuStates;
+        const TimeRange range{states.startNs[row], states.endNs[row]};
+        const ThreadState state = states.state[row];
+        int64_t ranNs = states.cpuNs[row];
+        if (states_.tells(row, 1) == StatesOfThreads::Telling::Nothing) return std::nullopt;
+        if (state != ThreadState::Lock && state != ThreadState::Gil) return ranNs;
+        for (const uint32_t other : launching_) {
+            if (other == states.thread[row]) continue;
+            if (states_.isEmpty(other)) return std::nullopt;
+            const ThreadTimes times = states_.during(other, range);
+            ranNs += times.of(ThreadState::Running) + times.of(ThreadState::Unknown);
+        }
+        return ranNs;
+    }
+
+    const Trace& trace_;
+    const StatesOfThreads& states_;
+    const WorkerTimeline& timeline_;
+    std::set<uint32_t> launching_;
+    std::vector<Told> told_;  ///< By contributor.
+    std::vector<WorkerTimeline::Piece> stretch_;
+    std::map<uint32_t, SpentBy> spentIn_;  ///< By row of the states.
+};
+
+}  // namespace
+
+void addRanAndWaited(const RunContext& run, const WorkerTimeline& timeline,
+                     const std::vector<TimeRange>& windows,
+                     std::vector<Contributor>& contributors) {
+    if (run.trace.cpuStates.size() == 0) return;
+    RanAndWaited found(run, timeline);
+    found.find(windows);
+    found.tell(contributors);
+}
+
+}  // namespace lanescope::analysis

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/requestSteps.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/analysis/rangePattern.h"
+#include "model/numbers/MixedMap.h"
+#include "model/numbers/Statistics.h"
+#include "model/trace/ThreadTimes.h"
+#include "model/trace/kinds/allKinds.h"
+#include "model/trace/kinds/workStacks.h"
+#include "model/trace/stacks.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> requestWords{"request", "requests", "req", "query"};
+/// What parts of a loop of its own are called; that such a loop waits says nothing of a server.
+constexpr std::array<std::string_view, 10> loopWords{"step",       "steps",  "iter",    "iteration",
+                                                     "iterations", "batch",  "batches", "minibatch",
+                                                     "epoch",      "rollout"};
+constexpr std::array<std::string_view, 10> trainingWords{
+    "backward",  "optimizer", "optim",    "grad",  "gradient",
+    "gradients", "train",     "training", "wgrad", "dgrad"};
+/// Parts of names of kernels that only a training runs.
+constexpr std::array<std::string_view, 8> trainingKernels{
+    "ackward", "Adam", "adam", "SGD", "sgd_", "wgrad", "dgrad", "transpose(jvp"};
+constexpr std::string_view autogradThread = "pt_autograd";
+/// Where loaders of data wait for their workers.
+constexpr std::array<std::string_view, 3> loaderFiles{"utils/data/", "python/data/", "dataloader"};
+
+constexpr size_t fewestBoundaries = 5;
+constexpr double leastWaited = 0.6;       ///< Of the time between requests.
+constexpr double leastWaitedOfAll = 0.1;  ///< Of the time of all of them, and between.
+constexpr double mostOthersRan = 0.25;    ///< Of that time, by all other threads together.
+/// How much the tenth longest and the tenth shortest period differ, in medians.
+constexpr double leastSpread = 0.25;
+/// So many pauses tell what other threads do in them; of very many threads fewer do, of all
+/// together so many.
+constexpr size_t mostLookedAt = 4096, mostAsked = 20'000'000;
+constexpr size_t deepestFrames = 64;
+
+bool hasWordOf(std::string_view name, std::span<const std::string_view> known) {
+    for (const std::string& word : wordsOf(name))
+        if (std::find(known.begin(), known.end(), word) != known.end()) return true;
+    return false;
+}
+
+bool hasTrainingRange(const Trace& trace) {
+    std::vector<bool> isKnown(trace.strings.size());
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
+        const StringIndex text = trace.nvtx.text[row];
+        if (text >= isKnown.size() || isKnown[text]) continue;
+        isKnown[text] = true;
+        if (hasWordOf(trace.strings.at(text), trainingWords)) return true;
+    }
+    return false;
+}
+
+bool hasTrainingKernel(const Trace& trace) {
+    return std::any_of(trace.launchConfigs.begin(), trace.launchConfigs.end(),
+                       [&](const LaunchConfig& config) {
+                           const std::string_view name = trace.strings.at(
+                               config.demangledName != 0 ? config.demangledName : config.shortName);
+                           return std::any_of(trainingKernels.begin(), trainingKernels.end(),
+                                              [name](std::string_view part) {
+                                                  return name.find(part) != std::string_view::npos;
+                                              }) ||
+                                  name.find("AllReduce") != std::string_view::npos ||
+                                  name.find("ReduceScatter") != std::string_view::npos;
+                       });
+}
+
+/// Work of one worker, by start.
+struct Work {
+    int64_t startNs = 0, endNs = 0;
+    uint32_t thread = noIndex;  ///< That launched it.
+};
+
+/// The time from the last work of a step to the first of the next.
+struct Boundary {
+    TimeRange idle;
+    uint32_t thread = noIndex;
+    size_t step = 0;  ///< Before it, of its worker.
+};
+
+class RequestTeller {
+  public:
+    RequestTeller(const Trace& trace, RunSteps& run) : trace_(trace), run_(run), states_(trace) {}
+
+    void tell() {
+        gatherWork();
+        for (size_t worker = 0; worker < run_.workers.size(); ++worker) {
+            // Pauses of one do not overlap, but those of several GPUs of a process do.
+            ProvedWaits waits(trace_, states_);
+            findBoundaries(worker, waits);
+            waitedNs_ = saturatingSum(waitedNs_, waits.outsideNs());
+        }
+        if (!areRequests()) return;
+        run_.kind = StepKind::Request;
+        for (size_t worker = 0; worker < run_.workers.size(); ++worker)
+            for (const Boundary& each : boundaries_[worker]) endAt(worker, each);
+    }
+
+  private:
+    void gatherWork() {
+        work_.resize(run_.workers.size());
+        boundaries_.resize(run_.workers.size());
+        MixedMap<uint64_t, uint32_t> workerOf;
+        for (uint32_t worker = 0; worker < run_.workers.size(); ++worker)
+            workerOf.try_emplace(
+                uint64_t{run_.workers[worker].process} << 32 | run_.workers[worker].gpu, worker);
+        forEachLaunchedWork(trace_, [&](const LaunchedWork& work) {
+            const uint32_t process = visitKind(work.work.kind(), [&](auto each) {
+                return each.processOf(trace_, work.work.row());
+            });
+            const auto worker = workerOf.find(uint64_t{process} << 32 | work.gpu);
+            if (worker == workerOf.end()) return;
+            work_[worker->second].push_back(
+                {work.times.startNs, work.times.endNs,
+                 work.call == noIndex ? noIndex : trace_.apiCalls.thread[work.call]});
+        });
+        for (std::vector<Work>& each : work_)
+            std::sort(each.begin(), each.end(), [](const Work& a, const Work& b) {
+                return a.startNs != b.startNs ? a.startNs < b.startNs : a.endNs < b.endNs;
+            });
+    }
+
+    void findBoundaries(size_t worker, ProvedWaits& waits) {
+        const std::vector<StepSpan>& steps = run_.workers[worker].steps;
+        auto next = work_[worker].begin();
+        int64_t busyUntilNs = next == work_[worker].end() ? 0 : next->startNs;
+        // Behind the last one, too: what comes then is no step, but what it waited for.
+        for (size_t step = 0; step < steps.size(); ++step) {
+            for (; next != work_[worker].end() && next->startNs < steps[step].range.endNs; ++next)
+                busyUntilNs = std::max(busyUntilNs, next->endNs);
+            if (next == work_[worker].end()) return;
+            const int64_t nextNs =
+                step + 1 < steps.size() ? steps[step + 1].range.startNs : next->startNs;
+            periodsNs_.push_back(nextNs - steps[step].range.startNs);
+            allNs_ = saturatingSum(allNs_, periodsNs_.back());
+            if (next->startNs <= busyUntilNs) continue;
+            Boundary boundary{{busyUntilNs, next->startNs}, next->thread, step};
+            if (boundary.thread == noIndex) boundary.thread = run_.workers[worker].stepThread;
+            if (boundary.thread != noIndex && !states_.isEmpty(boundary.thread) &&
+                !isInLoader(boundary))
+                waits.add(boundary.thread, boundary.idle);
+            boundaries_[worker].push_back(boundary);
+        }
+    }
+
+    /// Whether looks saw it where a loader of data waits for its workers.
+    bool isInLoader(const Boundary& boundary) {
+        bool isLoader = false;
+        states_.forEachIn(boundary.thread, boundary.idle, [&](uint32_t row, TimeRange) {
+            if (isLoader) return;
+            const uint32_t stack = trace_.cpuStates.stack[row];
+            const auto [known, isNew] = isLoader_.try_emplace(stack, false);
+            if (isNew) known->second = isInLoader(stack);
+            isLoader = known->second;
+        });
+        return isLoader;
+    }
+
+    bool isInLoader(uint32_t stack) const {
+        for (size_t frame = 0; stack < trace_.stacks.size() && frame < deepestFrames; ++frame) {
+            const std::string_view file = trace_.strings.at(trace_.stacks.file[stack]);
+            for (const std::string_view part : loaderFiles)
+                if (file.find(part) != std::string_view::npos) return true;
+            stack = outerStack(trace_, stack);
+        }
+        return false;
+    }
+
+    bool areRequests() const {
+        int64_t idleNs = 0;
+        size_t count = 0;
+        for (const std::vector<Boundary>& ofWorker : boundaries_) {
+            for (const Boundary& each : ofWorker)
+                idleNs = saturatingSum(idleNs, each.idle.durationNs());
+            count += ofWorker.size();
+        }
+        const auto waitedNs = static_cast<double>(waitedNs_);
+        return count >= fewestBoundaries && waitedNs >= leastWaited * static_cast<double>(idleNs) &&
+               waitedNs >= leastWaitedOfAll * static_cast<double>(allNs_) && areIrregular() &&
+               didOthersRest();
+    }
+
+    bool areIrregular() const {
+        const double spreadNs = quantileOf(periodsNs_, 0.9) - quantileOf(periodsNs_, 0.1);
+        return spreadNs >= leastSpread * quantileOf(periodsNs_, 0.5);
+    }
+
+    bool didOthersRest() const {
+        std::vector<uint32_t> threads;
+        for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread)
+            if (!states_.isEmpty(thread)) threads.push_back(thread);
+        size_t left = std::clamp(mostAsked / std::max<size_t>(threads.size(), 1), fewestBoundaries,
+                                 mostLookedAt);
+        int64_t idleNs = 0, workedNs = 0;
+        for (const std::vector<Boundary>& ofWorker : boundaries_) {
+            const auto pauses = std::span(ofWorker).first(std::min(ofWorker.size(), left));
+            left -= pauses.size();
+            if (pauses.empty()) continue;
+            for (const Boundary& each : pauses)
+                idleNs = saturatingSum(idleNs, each.idle.durationNs());
+            for (const uint32_t thread : threads) {
+                ProvedWaits others(trace_, states_);
+                for (const Boundary& each : pauses)
+                    if (each.thread != thread) others.add(thread, each.idle);
+                workedNs = saturatingSum(workedNs, others.workedNs());
+            }
+        }
+        return static_cast<double>(workedNs) <= mostOthersRan * static_cast<double>(idleNs);
+    }
+
+    void endAt(size_t worker, const Boundary& boundary) {
+        TimeRange& range = run_.workers[worker].steps[boundary.step].range;
+        range.endNs = std::clamp(boundary.idle.startNs, range.startNs, range.endNs);
+    }
+
+    const Trace& trace_;
+    RunSteps& run_;
+    const StatesOfThreads states_;
+    int64_t waitedNs_ = 0;                           ///< Of all pauses.
+    std::unordered_map<uint32_t, bool> isLoader_;    ///< By stack.
+    std::vector<std::vector<Work>> work_;            ///< By worker.
+    std::vector<std::vector<Boundary>> boundaries_;  ///< By worker.
+    std::vector<int64_t> periodsNs_;
+    int64_t allNs_ = 0;
+};
+
+}  // namespace
+
+bool isTraining(const Trace& trace) {
+    const auto sums = [&trace](StringIndex operation) {
+        const std::string_view name = trace.strings.at(operation);
+        return name == "AllReduce" || name == "ReduceScatter";
+    };
+    for (uint32_t row = 0; row < trace.nccl.size(); ++row)
+        if (sums(trace.nccl.operation[row])) return true;
+    for (const Thread& thread : trace.threads)
+        if (thread.name.starts_with(autogradThread)) return true;
+    return hasTrainingKernel(trace) || hasTrainingRange(trace);
+}
+
+bool isRequestName(std::string_view pattern) {
+    return hasWordOf(pattern, requestWords);
+}
+
+bool areRequestsNamed(const Trace& trace, std::string_view pattern) {
+    return isRequestName(pattern) && !isTraining(trace);
+}
+
+void tellRequests(const Trace& trace, RunSteps& run) {
+    if (run.source != StepSource::NvtxRange && run.source != StepSource::KernelPattern) return;
+    if (run.kind == StepKind::Request || trace.cpuStates.size() == 0 || isTraining(trace)) return;
+    if (run.source == StepSource::NvtxRange && hasWordOf(run.pattern, loopWords)) return;
+    RequestTeller(trace, run).tell();
+}
+
+}  // namespace lanescope

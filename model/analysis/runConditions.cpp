@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/runConditions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "model/format/GlobalId.h"
+#include "model/format/checksums.h"
+#include "model/trace/counterReadings.h"
+#include "model/trace/gpuNames.h"
+#include "model/trace/healthNotes.h"
+
+namespace lanescope::analysis {
+
+namespace {
+
+/// Faster than any processor; a file may say anything.
+constexpr double mostHz = 1e12;
+/// More processors than any machine has.
+constexpr double mostProcessors = 1e6;
+
+/// `sink(sample, piece)` for each known value in force within `range`.
+template <class Sink>
+void forEachValueIn(const CounterSeries& series, TimeRange range, Sink sink) {
+    for (uint32_t sample = firstHeldAfter(series, range.startNs);
+         sample < series.size() && series.timeNs(sample) < range.endNs; ++sample) {
+        const TimeRange piece = series.rangeOf(sample).intersected(range);
+        if (piece.durationNs() > 0 && std::isfinite(series.value(sample))) sink(sample, piece);
+    }
+}
+
+uint64_t slowingIn(double value) {
+    return value >= 0 && value < 0x1p63 ? static_cast<uint64_t>(value) & slowingReasons() : 0;
+}
+
+bool isClock(double hz) {
+    return hz > 0 && hz < mostHz;
+}
+
+struct Mean {
+    int64_t ns = 0;
+    double weighted = 0, weights = 0;
+};
+
+/// Where such reasons held the clocks down for longest, without what ran faster than their mean.
+void findLongest(const CounterSeries& reasons, const CounterSeries& clock,
+                 std::span<const TimeRange> steps, ClockState& state) {
+    // Clocks jitter, and one reading a little above the mean ends nothing.
+    const double mostAtThatMean = 1.01 * static_cast<double>(state.smClockHz);
+    TimeRange current;
+    for (const TimeRange& step : steps)
+        forEachValueIn(reasons, step, [&](uint32_t sample, TimeRange held) {
+            if (slowingIn(reasons.value(sample)) != state.reasons) return;
+            forEachValueIn(clock, held, [&](uint32_t reading, TimeRange piece) {
+                const double hz = clock.value(reading);
+                if (!isClock(hz) || hz > mostAtThatMean) return;
+                if (piece.startNs != current.endNs) current.startNs = piece.startNs;
+                current.endNs = piece.endNs;
+                if (current.durationNs() <= state.longestNs) return;
+                state.longestStartNs = current.startNs;
+                state.longestNs = current.durationNs();
+            });
+        });
+}
+
+void addClocks(const CounterSeries& reasons, const CounterSeries* clock,
+               std::span<const TimeRange> steps, WorkerSummary& worker) {
+    std::map<uint64_t, Mean> means;
+    for (const TimeRange& step : steps)
+        forEachValueIn(reasons, step, [&](uint32_t sample, TimeRange held) {
+            Mean& mean = means[slowingIn(reasons.value(sample))];
+            mean.ns += held.durationNs();
+            if (clock == nullptr) return;
+            forEachValueIn(*clock, held, [&](uint32_t reading, TimeRange) {
+                const double hz = clock->value(reading);
+                const double weight = isClock(hz) ? weightWithin(*clock, reading, held) : 0;
+                mean.weighted += hz * weight;
+                mean.weights += weight;
+            });
+        });
+    for (const auto& [flags, mean] : means)
+        worker.clocks.push_back(
+            {flags, mean.ns, mean.weights > 0 ? std::llround(mean.weighted / mean.weights) : 0});
+    if (clock != nullptr)
+        for (ClockState& state : worker.clocks)
+            if (state.reasons != 0 && state.smClockHz > 0)
+                findLongest(reasons, *clock, steps, state);
+}
+
+/// Nothing where less than half of the steps is known.
+std::optional<int64_t> heldBackIn(const CounterSeries& heldBack, std::span<const TimeRange> steps) {
+    double sumNs = 0;
+    int64_t knownNs = 0, allNs = 0;
+    for (const TimeRange& step : steps) {
+        allNs += step.durationNs();
+        forEachValueIn(heldBack, step, [&](uint32_t sample, TimeRange piece) {
+            knownNs += piece.durationNs();
+            sumNs += std::clamp(heldBack.value(sample), 0.0, mostProcessors) *
+                     static_cast<double>(piece.durationNs());
+        });
+    }
+    constexpr double mostNs = 9e17;
+    if (knownNs == 0 || knownNs < allNs / 2) return std::nullopt;
+    return std::llround(std::min(sumNs, mostNs));
+}
+
+}  // namespace
+
+MachineCounters::MachineCounters(const Trace& trace) {
+    for (const CounterSeries& each : trace.counters) {
+        if (each.process != noIndex || each.isEmpty()) continue;
+        const auto [known, isNew] = counters_.try_emplace({each.gpu, each.key}, &each);
+        if (!isNew) known->second = nullptr;
+    }
+}
+
+const CounterSeries* MachineCounters::find(std::string_view key, uint32_t gpu) const {
+    const auto found = counters_.find({gpu, key});
+    return found == counters_.end() ? nullptr : found->second;
+}
+
+void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<const TimeRange> steps,
+                   WorkerSummary& worker) {
+    const CounterSeries* clock = counters.find("clock.sm", gpu);
+    if (clock != nullptr && isClock(clock->maximum()))
+        worker.highestSmClockHz = std::llround(clock->maximum());
+    if (const CounterSeries* reasons = counters.find("throttle.reasons", gpu))
+        addClocks(*reasons, clock, steps, worker);
+    if (const CounterSeries* heldBack = counters.find("cgroup.cpu.throttled", noIndex))
+        worker.heldBackNs = heldBackIn(*heldBack, steps);
+}
+
+StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<GpuWork>& work) {
+    StepPauses pauses;
+    int64_t mostIdleNs = 0, busyUntilNs = INT64_MIN;
+    auto next = work.begin();
+    for (size_t step = 1; step < steps.size(); ++step) {
+        const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
+        if (pause.durationNs() <= 0) continue;
+        int64_t idleNs = 0, fromNs = pause.startNs;
+        for (; next != work.end() && next->startNs < pause.endNs; ++next) {
+            fromNs = std::max(fromNs, busyUntilNs);
+            idleNs += std::max<int64_t>(0, next->startNs - fromNs);
+            busyUntilNs = std::max(busyUntilNs, next->endNs);
+        }
+        idleNs += std::max<int64_t>(0, pause.endNs - std::max(fromNs, busyUntilNs));
+        ++pauses.count;
+        pauses.ns += pause.durationNs();
+        pauses.idleNs += idleNs;
+        if (idleNs <= mostIdleNs) continue;
+        mostIdleNs = idleNs;
+        pauses.longestStartNs = pause.startNs;
+        pauses.longestNs = pause.durationNs();
+    }
+    return pauses;
+}
+
+int64_t cpuLimitOf(const Trace& trace) {
+    const CounterSeries* limit = MachineCounters(trace).find("cgroup.cpu.limit", noIndex);
+    if (limit == nullptr || !limit->hasValue()) return 0;
+    // It may be changed while the run goes on; the tightest is what a run may suffer from.
+    return std::llround(std::clamp(limit->minimum(), 0.0, 100 * mostProcessors));
+}
+
+namespace {
+
+/// More than any trace has that is not made to be long.
+constexpr size_t mostWarnings = 1000;
+constexpr size_t mostOtherProcesses = 100;
+
+/// That of the run; of its first process where the run has none.
+std::string commandLineOf(const Trace& trace) {
+    if (!trace.facts.commandLine.empty()) return trace.facts.commandLine;
+    for (const Process& process : trace.processes)
+        if (!process.facts->commandLine.empty()) return process.facts->commandLine;
+    return {};
+}
+
+std::set<uint32_t> streamsInUse(const Trace& trace) {
+    std::vector<bool> isUsed(trace.streams.size());
+    for (const auto* streams : {&trace.kernels.stream, &trace.memcpys.stream, &trace.graphs.stream})
+        for (const uint32_t stream : *streams) isUsed[stream] = true;
+    std::set<uint32_t> used;
+    for (uint32_t stream = 0; stream < trace.streams.size(); ++stream)
+        if (isUsed[stream]) used.insert(stream);
+    return used;
+}
+
+bool hasNvlink(const Trace& trace) {
+    const auto& connections = trace.interconnect.connections;
+    return std::any_of(connections.begin(), connections.end(),
+                       [](const GpuConnection& each) { return each.nvlinks > 0; });
+}
+
+/// The mean of what the SM clocks of these GPUs were from the first kernel to the last; 0 if they
+/// were not read meanwhile.
+int64_t smClockOf(const Trace& trace, const std::set<uint32_t>& gpus) {
+    if (trace.kernels.size() == 0) return 0;
+    const TimeRange range{trace.kernels.startNs.front(), trace.kernels.endNs.back()};
+    double sum = 0;
+    int64_t clocks = 0;
+    for (const CounterSeries& series : trace.counters) {
+        if (series.key != "clock.sm" || !gpus.contains(series.gpu)) continue;
+        double weighted = 0, weights = 0;
+        for (uint32_t sample = 0; sample < series.size(); ++sample) {
+            if (std::isnan(series.value(sample))) continue;
+            const double weight = weightWithin(series, sample, range);
+            weighted += series.value(sample) * weight;
+            weights += weight;
+        }
+        if (weights <= 0) continue;
+        sum += weighted / weights;
+        ++clocks;
+    }
+    return clocks > 0 ? std::llround(sum / static_cast<double>(clocks)) : 0;
+}
+
+/// Processes that cannot be seen from where the run was recorded have no name there; these may be
+/// the run's own, under other numbers.
+std::vector<std::string> otherProcessesOf(const Trace& trace, const std::set<uint32_t>& gpus) {
+    std::set<int64_t> gpuIds;
+    for (const uint32_t gpu : gpus) gpuIds.insert(trace.gpus[gpu].id);
+    // Another host gives the same numbers again.
+    std::set<std::pair<uint32_t, int64_t>> recorded;
+    for (const Process& process : trace.processes)
+        recorded.emplace(hostOf(process.globalPid), int64_t{process.pid});
+    std::map<int64_t, uint32_t> hosts;
+    for (const Stream& stream : trace.streams)
+        if (stream.gpu < trace.gpus.size() && stream.process < trace.processes.size())
+            hosts.try_emplace(trace.gpus[stream.gpu].id,
+                              hostOf(trace.processes[stream.process].globalPid));
+    std::set<std::string> names;
+    for (const GpuProcessUse& use : trace.interconnect.gpuProcesses)
+        if (const auto host = hosts.find(use.gpu); !use.name.empty() && gpuIds.contains(use.gpu) &&
+                                                   host != hosts.end() &&
+                                                   !recorded.contains({host->second, use.pid}))
+            names.insert(use.name);
+    if (names.size() > mostOtherProcesses)
+        names.erase(std::next(names.begin(), mostOtherProcesses), names.end());
+    return {names.begin(), names.end()};
+}
+
+template <class Table>
+void addTimes(const Table& table, Fnv1a& hash) {
+    hash.add(uint64_t{table.size()});
+    for (const int64_t startNs : table.startNs) hash.add(static_cast<uint64_t>(startNs));
+    for (const int64_t endNs : table.endNs) hash.add(static_cast<uint64_t>(endNs));
+}
+
+uint64_t contentHashOf(const Trace& trace) {
+    Fnv1a hash;
+    hash.add(static_cast<uint64_t>(trace.startUtcNs));
+    addTimes(trace.kernels, hash);
+    addTimes(trace.memcpys, hash);
+    addTimes(trace.nvtx, hash);
+    hash.add(uint64_t{trace.apiCalls.size()});
+    for (const Process& process : trace.processes) hash.add(uint64_t{process.pid});
+    return hash.value();
+}
+
+}  // namespace
+
+int64_t worldSizeOf(const Trace& trace) {
+    std::set<uint32_t> processes;
+    for (const uint32_t stream : streamsInUse(trace))
+        processes.insert(trace.streams[stream].process);
+    auto ranks = static_cast<int64_t>(processes.size());
+    for (const Process& process : trace.processes)
+        ranks = std::max<int64_t>(ranks, process.worldSize.value_or(0));
+    return ranks;
+}
+
+std::vector<HealthNote> warningsOf(const Trace& trace) {
+    std::vector<HealthNote> warnings;
+    for (HealthNote& note : notesOf(trace)) {
+        if (note.severity == Severity::Info || warnings.size() == mostWarnings) continue;
+        note.timeNs.reset();
+        warnings.push_back(std::move(note));
+    }
+    return warnings;
+}
+
+SummaryFacts factsOf(const Trace& trace) {
+    SummaryFacts facts;
+    facts.title = trace.title;
+    facts.producer = trace.producer;
+    facts.driver = trace.facts.driverVersion;
+    facts.cuda = trace.facts.driverCudaVersion;
+    facts.commandLine = commandLineOf(trace);
+    facts.host = trace.facts.host;
+    facts.startUtcNs = trace.startUtcNs;
+    facts.recordOptions = trace.facts.recordOptions;
+    std::set<uint32_t> gpus;
+    for (const uint32_t stream : streamsInUse(trace)) gpus.insert(trace.streams[stream].gpu);
+    for (const uint32_t gpu : gpus) facts.gpuNames.push_back(trace.gpus[gpu].name);
+    facts.smClockHz = smClockOf(trace, gpus);
+    facts.cpuLimitPercent = cpuLimitOf(trace);
+    facts.otherGpuProcesses = otherProcessesOf(trace, gpus);
+    facts.isNvlinkPresent = hasNvlink(trace);
+    facts.worldSize = worldSizeOf(trace);
+    facts.kernelCount = trace.kernels.size();
+    facts.hasApiCalls = trace.apiCalls.size() > 0;
+    facts.isTruncated = std::any_of(trace.processes.begin(), trace.processes.end(),
+                                    [](const Process& each) { return each.endedAbnormally; });
+    facts.healthWarnings = warningsOf(trace);
+    facts.contentHash = contentHashOf(trace);
+    return facts;
+}
+
+}  // namespace lanescope::analysis

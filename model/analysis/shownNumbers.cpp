@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/shownNumbers.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "model/text/formatValue.h"
+#include "model/text/kernelNames.h"
+
+namespace lanescope::analysis {
+
+namespace {
+
+std::string withSign(double value, std::string text) {
+    const bool isNothing = text.find_first_of("123456789") == std::string::npos;
+    return value > 0 && !isNothing ? "+" + text : text;
+}
+
+}  // namespace
+
+std::string timeText(double ns) {
+    return formatDuration(std::llround(ns));
+}
+
+std::string timeDifferenceText(double ns) {
+    return withSign(ns, timeText(ns));
+}
+
+std::string percentText(double percent) {
+    const std::string text = fmt::format("{:.1f}", percent);
+    return text == "-0.0" ? "0.0" : withThousands(text);
+}
+
+std::string percentDifferenceText(double percent) {
+    return withSign(percent, percentText(percent));
+}
+
+std::string pValueText(double pValue) {
+    return pValue < 0.001 ? "< 0.001" : fmt::format("{:.2g}", pValue);
+}
+
+std::string pValueEquation(double pValue) {
+    return (pValue < 0.001 ? "p " : "p = ") + pValueText(pValue);
+}
+
+std::string rateText(double gigabytesPerSecond) {
+    if (gigabytesPerSecond >= 0.0995)
+        return withThousands(fmt::format("{:.1f}", gigabytesPerSecond));
+    return gigabytesPerSecond >= 0.00095 ? fmt::format("{:.2g}", gigabytesPerSecond) : "< 0.001";
+}
+
+std::string countText(double count) {
+    return withThousands(count == std::floor(count) ? fmt::format("{:.0f}", count)
+                                                    : fmt::format("{:.4g}", count));
+}
+
+std::string ordinalText(int64_t number) {
+    static constexpr std::array<std::string_view, 4> words{"second", "third", "fourth", "fifth"};
+    if (number >= 2 && number < 2 + static_cast<int64_t>(words.size()))
+        return std::string(words[static_cast<size_t>(number - 2)]);
+    const int64_t last = number % 100 / 10 == 1 ? 0 : number % 10;
+    return fmt::format("{}{}", number,
+                       last == 1   ? "st"
+                       : last == 2 ? "nd"
+                       : last == 3 ? "rd"
+                                   : "th");
+}
+
+namespace {
+
+constexpr size_t longestName = 60;
+
+/// As the source has it, without parameters: they tell no two kernels apart.
+std::string sourceName(std::string_view name) {
+    std::string_view kept = name;
+    if (kept.ends_with(')')) {
+        int depth = 0;
+        for (size_t at = kept.size(); at-- > 1;) {
+            if (kept[at] == ')') ++depth;
+            if (kept[at] != '(' || --depth > 0) continue;
+            kept = kept.substr(0, at);
+            break;
+        }
+    }
+    if (kept.starts_with("void ")) kept.remove_prefix(5);
+    return printable(kept);
+}
+
+}  // namespace
+
+std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
+    // Words of our own, but for file names and functions of any length.
+    if (constexpr size_t longestWords = 240; isOfIdleTime)
+        return name.size() <= longestWords ? printable(name) : cutEnd(sourceName(name), 200);
+    std::string text = sourceName(name);
+    if (displayWidth(text) <= longestName) return text;
+    // Cut short, templates of one library are all the same.
+    if (std::string known = knownKernelName(name); !known.empty()) text = printable(known);
+    return cutEnd(text, longestName);
+}
+
+std::string replacedName(std::string_view name, std::string_view by, bool isOfIdleTime) {
+    std::string text = shortContributorName(name, isOfIdleTime);
+    return text == shortContributorName(by, isOfIdleTime) ? cutEnd(sourceName(name), longestName)
+                                                          : text;
+}
+
+}  // namespace lanescope::analysis

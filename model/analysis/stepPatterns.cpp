@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/stepPatterns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "model/numbers/Statistics.h"
+
+namespace lanescope::analysis {
+
+namespace {
+
+constexpr double smallestShare = 0.02;  ///< Of the median.
+constexpr double significant = 0.01;
+constexpr size_t longestPeriod = 32;
+constexpr size_t fewestPeriods = 5;
+constexpr double mostOften = 0.8;  ///< The place of a period must hold its longest step.
+/// What a multiple of a period leaves unexplained, of what the period does, if it is the right one.
+constexpr double clearlyLess = 0.9;
+/// As `mostOften`, of a multiple of a period that is there: that something repeats is known then,
+/// and its other long steps may be the longest now and then.
+constexpr double oftenOfMultiple = 0.5;
+constexpr double cleanSeparation = 6;
+constexpr double smallestMode = 0.15;
+constexpr size_t fewestInMode = 5;
+constexpr double smallestGap = 0.4;  ///< Of the distance of the modes.
+constexpr size_t driftParts = 6;
+/// Of what steps that grow rise by, between two neighbouring parts: more is a jump.
+constexpr double mostAtOnce = 0.6;
+/// What growing leaves unexplained of what another pattern does, if it is the right one.
+constexpr double mostOfOthers = 0.6;
+constexpr size_t fewestInDriftPart = 4;
+
+using Times = std::vector<int64_t>;
+
+double medianOf(std::span<const int64_t> values) {
+    return quantileOf(values, 0.5);
+}
+
+/// The pattern that these steps are longer than the others, or shorter.
+StepPattern patternAbout(PatternKind kind, std::span<const int64_t> wallNs,
+                         const std::vector<bool>& isAffected) {
+    StepPattern pattern;
+    pattern.kind = kind;
+    Times affected, others;
+    for (uint32_t step = 0; step < wallNs.size(); ++step) {
+        (isAffected[step] ? affected : others).push_back(wallNs[step]);
+        if (isAffected[step]) pattern.affected.push_back(step);
+    }
+    pattern.share = static_cast<double>(affected.size()) / static_cast<double>(wallNs.size());
+    const double excess = medianOf(affected) - medianOf(others);
+    pattern.excessNs = std::llround(excess);
+    pattern.costNs = std::llround(excess * pattern.share);
+    return pattern;
+}
+
+bool isWorthTelling(const StepPattern& pattern, std::span<const int64_t> wallNs) {
+    return static_cast<double>(std::abs(pattern.excessNs)) >= smallestShare * medianOf(wallNs);
+}
+
+/// The probability of at least `hits` of `tries` that each succeed once in `chances`.
+double chanceOf(size_t hits, size_t tries, size_t chances) {
+    const double success = std::log(1.0 / static_cast<double>(chances));
+    const double failure = std::log1p(-1.0 / static_cast<double>(chances));
+    const auto all = static_cast<double>(tries);
+    double sum = 0;
+    for (size_t count = hits; count <= tries; ++count) {
+        const auto each = static_cast<double>(count);
+        sum += std::exp(std::lgamma(all + 1) - std::lgamma(each + 1) - std::lgamma(all - each + 1) +
+                        each * success + (all - each) * failure);
+    }
+    return sum;
+}
+
+/// Which place of a period most often holds the longest step, and how often.
+struct LongestPlace {
+    size_t place = 0;
+    size_t count = 0;
+};
+
+LongestPlace longestPlace(std::span<const int64_t> wallNs, size_t period) {
+    std::vector<size_t> counts(period);
+    for (size_t begin = 0; begin + period <= wallNs.size(); begin += period) {
+        const auto one = wallNs.subspan(begin, period);
+        ++counts[static_cast<size_t>(std::max_element(one.begin(), one.end()) - one.begin())];
+    }
+    const auto most = std::max_element(counts.begin(), counts.end());
+    return {static_cast<size_t>(most - counts.begin()), *most};
+}
+
+/// How far the steps are from the median of their like: what a pattern does not explain.
+double unexplainedNs(std::span<const int64_t> wallNs, const StepPattern& pattern) {
+    std::vector<bool> isAffected(wallNs.size());
+    for (const uint32_t step : pattern.affected) isAffected[step] = true;
+    std::array<Times, 2> groups;
+    for (size_t step = 0; step < wallNs.size(); ++step)
+        groups[isAffected[step] ? 1 : 0].push_back(wallNs[step]);
+    double sumNs = 0;
+    for (const Times& group : groups) {
+        const double middle = medianOf(group);
+        for (const int64_t ns : group) sumNs += std::abs(static_cast<double>(ns) - middle);
+    }
+    return sumNs;
+}
+
+std::optional<StepPattern> periodOf(std::span<const int64_t> wallNs, size_t series) {
+    const size_t longest = std::min(longestPeriod, wallNs.size() / fewestPeriods);
+    if (longest < 2) return std::nullopt;
+    const auto tried =
+        static_cast<double>(series) * static_cast<double>(longest * (longest + 1) / 2 - 1);
+    std::optional<StepPattern> found;
+    std::vector<StepPattern> others;  // that may be a multiple of the one found; by period
+    double least = significant;
+    for (size_t period = 2; period <= longest; ++period) {
+        const size_t periods = wallNs.size() / period;
+        const LongestPlace longestStep = longestPlace(wallNs, period);
+        const double often = static_cast<double>(longestStep.count) / static_cast<double>(periods);
+        if (often < oftenOfMultiple) continue;
+        const double chance = tried * chanceOf(longestStep.count, periods, period);
+        if (chance >= significant) continue;
+        std::vector<bool> isAffected(wallNs.size());
+        for (size_t step = longestStep.place; step < wallNs.size(); step += period)
+            isAffected[step] = true;
+        StepPattern pattern = patternAbout(PatternKind::Period, wallNs, isAffected);
+        pattern.period = static_cast<int64_t>(period);
+        if (pattern.excessNs <= 0 || !isWorthTelling(pattern, wallNs)) continue;
+        others.push_back(pattern);
+        if (often < mostOften || chance >= least) continue;
+        least = chance;
+        found = std::move(pattern);
+    }
+    // Where every fourth step is long, every second often is the longer one, too.
+    if (!found) return found;
+    const int64_t first = found->period;
+    for (StepPattern& each : others)
+        if (each.period > first && each.period % first == 0 &&
+            unexplainedNs(wallNs, each) < clearlyLess * unexplainedNs(wallNs, *found))
+            found = std::move(each);
+    return found;
+}
+
+/// Sums over the first of sorted values.
+struct Moments {
+    double count = 0, sum = 0, squares = 0;
+    void add(double value) {
+        ++count;
+        sum += value;
+        squares += value * value;
+    }
+    Moments without(const Moments& other) const {
+        return {count - other.count, sum - other.sum, squares - other.squares};
+    }
+    double mean() const { return sum / count; }
+    double variance() const { return std::max(0.0, squares / count - mean() * mean()); }
+};
+
+/// The least value of the upper of two clean modes; nothing if there are no two.
+std::optional<int64_t> upperMode(std::span<const int64_t> wallNs) {
+    Times sorted(wallNs.begin(), wallNs.end());
+    std::sort(sorted.begin(), sorted.end());
+    const double middle = medianOf(sorted);  // Squares of what is left are exact enough.
+    const auto smallest =
+        static_cast<size_t>(std::ceil(smallestMode * static_cast<double>(sorted.size())));
+    const size_t fewest = std::max(fewestInMode, smallest);
+    Moments all, low;
+    for (const int64_t value : sorted) all.add(static_cast<double>(value) - middle);
+    std::optional<int64_t> found;
+    double widest = cleanSeparation;
+    for (size_t count = 1; count + fewest <= sorted.size(); ++count) {
+        low.add(static_cast<double>(sorted[count - 1]) - middle);
+        if (count < fewest) continue;
+        const Moments high = all.without(low);
+        const double apart = high.mean() - low.mean();
+        const auto gap = static_cast<double>(sorted[count] - sorted[count - 1]);
+        if (gap < smallestGap * apart || gap <= 0) continue;
+        const double spread = std::sqrt((low.variance() + high.variance()) / 2);
+        if (apart < widest * spread) continue;
+        // Equal steps have no spread at all; then the widest gap is the one.
+        widest = spread > 0 ? apart / spread : widest;
+        found = sorted[count];
+    }
+    return found;
+}
+
+std::optional<StepPattern> modesOf(std::span<const int64_t> wallNs) {
+    const std::optional<int64_t> upper = upperMode(wallNs);
+    if (!upper) return std::nullopt;
+    std::vector<bool> isAffected;
+    for (const int64_t ns : wallNs) isAffected.push_back(ns >= *upper);
+    int64_t changes = 0;
+    for (size_t step = 1; step < isAffected.size(); ++step)
+        changes += isAffected[step] != isAffected[step - 1] ? 1 : 0;
+    const bool isLevel = changes == 1;
+    if (isLevel && isAffected.front()) isAffected.flip();
+    StepPattern pattern =
+        patternAbout(isLevel ? PatternKind::Level : PatternKind::TwoModes, wallNs, isAffected);
+    if (!isWorthTelling(pattern, wallNs)) return std::nullopt;
+    return pattern;
+}
+
+std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
+    if (wallNs.size() < driftParts * fewestInDriftPart) return std::nullopt;
+    std::vector<double> medians;
+    Times distances;
+    int rises = 0, falls = 0;
+    size_t begin = 0, last = 0;
+    for (size_t part = 1; part <= driftParts; ++part) {
+        const size_t end = wallNs.size() * part / driftParts;
+        const auto steps = wallNs.subspan(begin, end - begin);
+        medians.push_back(medianOf(steps));
+        for (const int64_t ns : steps)
+            distances.push_back(std::llround(static_cast<double>(ns) - medians.back()));
+        if (part > 1) ++(medians[part - 1] > medians[part - 2] ? rises : falls);
+        last = begin;
+        begin = end;
+    }
+    const auto all = static_cast<int>(driftParts) - 1;
+    const double excess = medians.back() - medians.front();
+    const double spread = quantileOf(distances, 0.75) - quantileOf(distances, 0.25);
+    if ((rises != all && falls != all) || std::abs(excess) <= spread) return std::nullopt;
+    for (size_t part = 1; part < driftParts; ++part)
+        if (std::abs(medians[part] - medians[part - 1]) > mostAtOnce * std::abs(excess))
+            return std::nullopt;
+    std::vector<bool> isAffected(wallNs.size());
+    for (size_t step = last; step < wallNs.size(); ++step) isAffected[step] = true;
+    StepPattern pattern = patternAbout(PatternKind::Drift, wallNs, isAffected);
+    pattern.excessNs = std::llround(excess);
+    if (!isWorthTelling(pattern, wallNs)) return std::nullopt;
+    // Of medians: single long steps are none of the drift, and it costs no more than it rises.
+    const double mean =
+        std::accumulate(medians.begin(), medians.end(), 0.0) / static_cast<double>(medians.size());
+    pattern.costNs = std::llround(mean - medians.front());
+    pattern.share = 1;
+    return pattern;
+}
+
+/// What is left of the steps without how they grow, about their median: that goes from the median
+/// of each sixth of them to the next.
+Times withoutDrift(std::span<const int64_t> wallNs) {
+    std::array<double, driftParts> medians{};
+    for (size_t part = 0; part < driftParts; ++part) {
+        const size_t begin = wallNs.size() * part / driftParts;
+        medians[part] =
+            medianOf(wallNs.subspan(begin, wallNs.size() * (part + 1) / driftParts - begin));
+    }
+    const double middle = medianOf(wallNs);
+    Times left;
+    for (size_t step = 0; step < wallNs.size(); ++step) {
+        // In sixths from the middle of the first on.
+        const double at = (static_cast<double>(step) + 0.5) * static_cast<double>(driftParts) /
+                              static_cast<double>(wallNs.size()) -
+                          0.5;
+        const auto before = static_cast<size_t>(
+            std::clamp(std::floor(at), 0.0, static_cast<double>(driftParts - 2)));
+        const double grown = medians[before] + (at - static_cast<double>(before)) *
+                                                   (medians[before + 1] - medians[before]);
+        left.push_back(std::llround(static_cast<double>(wallNs[step]) - grown + middle));
+    }
+    return left;
+}
+
+/// Whether a pattern is there only because the steps grow: what is left of them without that has no
+/// period, and is less than what the pattern leaves. Of steps that shrink it is not asked, since
+/// what another pattern costs is more than nothing.
+bool isOfDrift(std::span<const int64_t> wallNs, const StepPattern& pattern, size_t series) {
+    const size_t ofPart = wallNs.size() / driftParts;
+    if (medianOf(wallNs.last(ofPart)) < medianOf(wallNs.first(ofPart))) return false;
+    const Times left = withoutDrift(wallNs);
+    const double middle = medianOf(left);
+    double leftNs = 0;
+    for (const int64_t ns : left) leftNs += std::abs(static_cast<double>(ns) - middle);
+    return leftNs < mostOfOthers * unexplainedNs(wallNs, pattern) &&
+           (pattern.kind != PatternKind::Period || !periodOf(left, series));
+}
+
+/// Finds the part that differs most between the affected steps and the others.
+void blamePart(std::span<const StepSummary> steps, StepPattern& pattern) {
+    std::vector<bool> isAffected(steps.size());
+    for (const uint32_t step : pattern.affected) isAffected[step] = true;
+    const auto affected = static_cast<double>(pattern.affected.size());
+    const double others = static_cast<double>(steps.size()) - affected;
+    const double sign = pattern.excessNs < 0 ? -1 : 1;
+    double most = 0;
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        const auto part = static_cast<StepPart>(index);
+        double excess = 0;
+        for (size_t step = 0; step < steps.size(); ++step)
+            excess += static_cast<double>(steps[step].parts[part]) /
+                      (isAffected[step] ? affected : -others);
+        if (excess * sign <= most) continue;
+        most = excess * sign;
+        pattern.part = part;
+        pattern.partExcessNs = std::llround(excess);
+    }
+}
+
+}  // namespace
+
+std::string_view identifier(PatternKind kind) {
+    static constexpr std::array<std::string_view, 4> all{"period", "level", "two_modes", "drift"};
+    return all[static_cast<size_t>(kind)];
+}
+
+std::optional<StepPattern> patternOf(std::span<const StepSummary> steps, size_t series) {
+    Times wallNs;
+    for (const StepSummary& step : steps) wallNs.push_back(step.wallNs);
+    std::optional<StepPattern> pattern = periodOf(wallNs, series);
+    if (!pattern) pattern = modesOf(wallNs);
+    // Of steps that grow all the time the later ones are a mode of longer ones, too, and the last
+    // of every few is the longest.
+    if (auto drift = driftOf(wallNs); drift && (!pattern || isOfDrift(wallNs, *pattern, series)))
+        pattern = std::move(drift);
+    if (!pattern) return std::nullopt;
+    pattern->firstNumber = steps[pattern->affected.front()].number;
+    blamePart(steps, *pattern);
+    return pattern;
+}
+
+}  // namespace lanescope::analysis

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/stepRanges.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "model/analysis/rangePattern.h"
+#include "model/analysis/requestSteps.h"
+#include "model/numbers/Statistics.h"
+#include "model/trace/rangeDomains.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Of a pattern; of one that is called steps; of one that a framework made to say so.
+constexpr size_t fewestRanges = 3, fewestNamedSteps = 2, fewestAnnounced = 1;
+/// Of the ranges of a pattern; now and then one finds nothing to do.
+constexpr double leastWithWork = 0.8;
+constexpr double leastEven = 0.5;
+constexpr double evenFactor = 2;
+/// Of all that is launched from the first of them on.
+constexpr double nearlyAll = 0.9;
+/// Of the time on the GPU that the pattern with most of it launches.
+constexpr double leastShareOfMost = 0.5;
+/// Of the ranges of all threads, to be those of one sequence.
+constexpr double leastTakingTurns = 0.9;
+
+constexpr std::array<std::string_view, 8> stepWords{"step",       "steps", "iter",  "iteration",
+                                                    "iterations", "it",    "batch", "minibatch"};
+constexpr std::array<std::string_view, 2> epochWords{"epoch", "epochs"};
+/// What torch.profiler calls a step.
+constexpr std::array<std::string_view, 1> announcedPatterns{"ProfilerStep##"};
+/// PyTorch's own ranges around a collective, which is a part of a step.
+constexpr std::string_view collectivePrefix = "nccl:";
+constexpr std::array<std::string_view, 8> preparingWords{"compile",     "compiler", "compiling",
+                                                         "compilation", "autotune", "autotuner",
+                                                         "autotuning",  "lowering"};
+
+template <size_t Size>
+bool holdsAny(const std::vector<std::string>& words,
+              const std::array<std::string_view, Size>& wanted) {
+    return std::any_of(words.begin(), words.end(), [&wanted](const std::string& word) {
+        return std::find(wanted.begin(), wanted.end(), word) != wanted.end();
+    });
+}
+
+bool isClosedRange(const Trace& trace, uint32_t row) {
+    return trace.nvtx.style[row] != NvtxStyle::Mark && trace.nvtx.isOpen[row] == 0 &&
+           !isOfNccl(trace.strings.at(trace.nvtx.domain[row]));
+}
+
+/// Takes the ranges of one pattern in one process, by start.
+class RangesOfProcess {
+  public:
+    void add(const Trace& trace, uint32_t row) {
+        List& own = ofThread_[trace.nvtx.thread[row]];
+        if (!own.take(trace, row)) return;
+        ++count_;
+        together_.take(trace, row);
+    }
+
+    StepRanges finish(uint32_t process) {
+        auto most = ofThread_.begin();
+        for (auto each = ofThread_.begin(); each != ofThread_.end(); ++each)
+            if (each->second.rows.size() > most->second.rows.size()) most = each;
+        const bool takeTurns = static_cast<double>(together_.rows.size()) >=
+                               leastTakingTurns * static_cast<double>(count_);
+        return {process, most->first, std::move(takeTurns ? together_.rows : most->second.rows)};
+    }
+
+  private:
+    struct List {
+        std::vector<uint32_t> rows;
+
+        /// False for one that begins within another.
+        bool take(const Trace& trace, uint32_t row) {
+            if (!rows.empty() && trace.nvtx.startNs[row] < trace.nvtx.endNs[rows.back()])
+                return false;
+            rows.push_back(row);
+            return true;
+        }
+    };
+    std::map<uint32_t, List> ofThread_;
+    List together_;
+    size_t count_ = 0;
+};
+
+using RangesByProcess = std::map<uint32_t, RangesOfProcess>;
+
+/// By pattern.
+std::map<std::string, RangesByProcess> rangesByPattern(const Trace& trace) {
+    std::map<std::string, RangesByProcess> byPattern;
+    std::vector<RangesByProcess*> known(trace.strings.size());  // a pattern is made once a name
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
+        const StringIndex text = trace.nvtx.text[row];
+        if (!isClosedRange(trace, row) || text >= known.size()) continue;
+        if (tellsOfCode(trace.strings.at(trace.nvtx.domain[row]))) continue;
+        if (!known[text]) known[text] = &byPattern[rangePattern(trace.strings.at(text))];
+        (*known[text])[trace.threads[trace.nvtx.thread[row]].process].add(trace, row);
+    }
+    return byPattern;
+}
+
+/// What a name says of its ranges; later is more.
+enum class Naming : uint8_t { Epochs, Nothing, Requests, Steps, Announced };
+
+/// How much like steps the ranges of a pattern are.
+struct Likeness {
+    bool isStep = false;  ///< In some process.
+    bool isLate = false;
+    Naming naming = Naming::Epochs;
+    int64_t gpuNs = 0;  ///< Of what they launch.
+    int64_t cpuNs = 0;  ///< Of the ranges themselves: what holds others takes longer.
+    int64_t firstNs = 0;
+
+    auto rank() const {
+        return std::tuple(naming == Naming::Announced, isLate, naming, gpuNs, cpuNs, -firstNs);
+    }
+};
+
+Naming namingOf(std::string_view pattern, const std::vector<std::string>& words) {
+    if (std::find(announcedPatterns.begin(), announcedPatterns.end(), pattern) !=
+        announcedPatterns.end())
+        return Naming::Announced;
+    if (holdsAny(words, epochWords)) return Naming::Epochs;
+    if (holdsAny(words, stepWords)) return Naming::Steps;
+    return isRequestName(pattern) ? Naming::Requests : Naming::Nothing;
+}
+
+size_t fewestOf(Naming naming) {
+    switch (naming) {
+        case Naming::Announced:
+            return fewestAnnounced;
+        case Naming::Steps:
+            return fewestNamedSteps;
+        case Naming::Requests:
+        case Naming::Nothing:
+        case Naming::Epochs:
+            break;
+    }
+    return fewestRanges;
+}
+
+/// Whether the name alone says that its ranges are what the program does again and again, at
+/// whatever distances: data, an environment or a client may decide when the next one begins.
+bool saysEnough(Naming naming) {
+    return naming != Naming::Nothing && naming != Naming::Epochs;
+}
+
+/// Whether what is later than the first half comes about as often as the median of it.
+bool isEven(std::vector<int64_t> periodsNs) {
+    periodsNs.erase(periodsNs.begin(),
+                    periodsNs.begin() + static_cast<ptrdiff_t>(periodsNs.size() / 2));
+    const double medianNs = medianOf(periodsNs);
+    const auto even = std::count_if(periodsNs.begin(), periodsNs.end(), [medianNs](int64_t ns) {
+        const auto period = static_cast<double>(ns);
+        return period * evenFactor >= medianNs && period <= evenFactor * medianNs;
+    });
+    return static_cast<double>(even) >= leastEven * static_cast<double>(periodsNs.size());
+}
+
+void addLikeness(const Trace& trace, const StepRanges& ranges,
+                 const std::vector<const WorkerLaunches*>& workers, Likeness& likeness) {
+    if (ranges.rows.size() < fewestOf(likeness.naming)) return;
+    const NvtxTable& nvtx = trace.nvtx;
+    std::vector<int64_t> periodsNs;
+    size_t withWork = 0, held = 0, launched = 0;
+    int64_t gpuNs = 0, cpuNs = 0;
+    for (size_t index = 0; index < ranges.rows.size(); ++index) {
+        const TimeRange own{nvtx.startNs[ranges.rows[index]], nvtx.endNs[ranges.rows[index]]};
+        cpuNs = saturatingSum(cpuNs, own.durationNs());
+        TimeRange toNext = own;
+        if (index + 1 < ranges.rows.size()) {
+            toNext.endNs = nvtx.startNs[ranges.rows[index + 1]];
+            periodsNs.push_back(toNext.durationNs());
+        }
+        withWork += std::any_of(workers.begin(), workers.end(), [toNext](const auto* worker) {
+            return worker->countComputing(toNext) > 0;
+        });
+        for (const WorkerLaunches* worker : workers) {
+            gpuNs = saturatingSum(gpuNs, worker->gpuNs(own));
+            held += worker->count(own);
+        }
+    }
+    for (const WorkerLaunches* worker : workers)
+        launched += worker->count({nvtx.startNs[ranges.rows.front()], INT64_MAX});
+    if (static_cast<double>(withWork) < leastWithWork * static_cast<double>(ranges.rows.size()))
+        return;
+    const bool isAll = static_cast<double>(held) >= nearlyAll * static_cast<double>(launched);
+    if (!saysEnough(likeness.naming) && !isAll && !isEven(std::move(periodsNs))) return;
+    const int64_t firstNs = nvtx.startNs[ranges.rows.front()];
+    const int64_t lastNs = nvtx.startNs[ranges.rows.back()];
+    likeness.firstNs = likeness.isStep ? std::min(likeness.firstNs, firstNs) : firstNs;
+    likeness.isStep = true;
+    likeness.gpuNs = saturatingSum(likeness.gpuNs, gpuNs);
+    likeness.cpuNs = saturatingSum(likeness.cpuNs, cpuNs);
+    for (const WorkerLaunches* worker : workers)
+        likeness.isLate = likeness.isLate || lastNs >= worker->halfLaunchedNs();
+}
+
+}  // namespace
+
+std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches>& launches) {
+    std::map<uint32_t, std::vector<const WorkerLaunches*>> workersOf;
+    for (const WorkerLaunches& worker : launches) workersOf[worker.process()].push_back(&worker);
+    std::vector<std::pair<std::string, Likeness>> found;
+    int64_t mostNs = 0;
+    std::optional<bool> trains;
+    for (auto& [pattern, byProcess] : rangesByPattern(trace)) {
+        const std::vector<std::string> words = wordsOf(pattern);
+        if (holdsAny(words, preparingWords) || pattern.starts_with(collectivePrefix)) continue;
+        Likeness likeness;
+        likeness.naming = namingOf(pattern, words);
+        if (likeness.naming == Naming::Requests) {
+            if (!trains) trains = isTraining(trace);
+            if (*trains) likeness.naming = Naming::Nothing;
+        }
+        for (auto& [process, ranges] : byProcess)
+            if (const auto workers = workersOf.find(process); workers != workersOf.end())
+                addLikeness(trace, ranges.finish(process), workers->second, likeness);
+        if (!likeness.isStep) continue;
+        mostNs = std::max(mostNs, likeness.gpuNs);
+        found.emplace_back(pattern, likeness);
+    }
+    std::erase_if(found, [mostNs](const auto& each) {
+        return static_cast<double>(each.second.gpuNs) <
+               leastShareOfMost * static_cast<double>(mostNs);
+    });
+    const auto best = std::max_element(
+        found.begin(), found.end(),
+        [](const auto& a, const auto& b) { return a.second.rank() < b.second.rank(); });
+    return best == found.end() ? std::string() : best->first;
+}
+
+size_t fewestStepsOf(std::string_view pattern) {
+    return fewestOf(namingOf(pattern, wordsOf(pattern)));
+}
+
+std::string findStepPattern(const Trace& trace) {
+    return findStepPattern(trace, launchesOf(trace));
+}
+
+std::vector<StepRanges> stepRangesNamed(const Trace& trace, std::string_view name) {
+    const bool isPattern = name.find('#') != std::string_view::npos;
+    std::vector<std::optional<bool>> matches(trace.strings.size());  // each text is looked at once
+    RangesByProcess byProcess;
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
+        if (!isClosedRange(trace, row) || trace.nvtx.text[row] >= matches.size()) continue;
+        std::optional<bool>& isNamed = matches[trace.nvtx.text[row]];
+        const std::string_view text = trace.strings.at(trace.nvtx.text[row]);
+        if (!isNamed) isNamed = text == name || (isPattern && rangePattern(text) == name);
+        if (*isNamed) byProcess[trace.threads[trace.nvtx.thread[row]].process].add(trace, row);
+    }
+    std::vector<StepRanges> result;
+    for (auto& [process, ranges] : byProcess) result.push_back(ranges.finish(process));
+    return result;
+}
+
+std::map<std::string, int64_t> rangeCounts(const Trace& trace) {
+    std::vector<int64_t> countOf(trace.strings.size());
+    for (uint32_t row = 0; row < trace.nvtx.size(); ++row)
+        if (trace.nvtx.style[row] != NvtxStyle::Mark) ++countOf[trace.nvtx.text[row]];
+    std::map<std::string, int64_t> result, patternCount, namesOfPattern;
+    for (StringIndex text = 1; text < countOf.size(); ++text) {
+        if (countOf[text] == 0) continue;
+        const std::string name(trace.strings.at(text));
+        const std::string pattern = rangePattern(name);
+        result[name] += countOf[text];
+        patternCount[pattern] += countOf[text];
+        ++namesOfPattern[pattern];
+    }
+    for (const auto& [pattern, names] : namesOfPattern)
+        if (names > 1) result[pattern] = patternCount[pattern];
+    return result;
+}
+
+std::vector<std::string> rangeChoices(const Trace& trace, size_t most) {
+    const auto counts = rangeCounts(trace);
+    std::vector<std::pair<int64_t, std::string>> choices;
+    for (const auto& [name, count] : counts) {
+        const std::string pattern = rangePattern(name);
+        if (pattern == name || !counts.contains(pattern)) choices.emplace_back(count, name);
+    }
+    std::stable_sort(choices.begin(), choices.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    choices.resize(std::min(most, choices.size()));
+    std::vector<std::string> names;
+    for (auto& [count, name] : choices) names.push_back(std::move(name));
+    return names;
+}
+
+tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name) {
+    constexpr size_t enough = 12;
+    std::vector<std::pair<int64_t, std::string>> similar;
+    for (const auto& [other, count] : rangeCounts(trace))
+        if (!name.empty() && other.starts_with(name)) similar.emplace_back(-count, other);
+    std::sort(similar.begin(), similar.end());
+    std::vector<std::string> offers;
+    for (auto& [count, other] : similar) offers.push_back(std::move(other));
+    if (offers.empty()) {
+        offers = rangeChoices(trace, std::numeric_limits<size_t>::max());
+        const std::string steps = findStepPattern(trace);
+        std::erase(offers, steps);
+        if (!steps.empty()) offers.insert(offers.begin(), steps);
+    }
+    if (offers.empty())
+        return fail(
+            "{} has no NVTX ranges at all, so none is called \"{}\"; leave the name away, or mark "
+            "the steps of the training with NVTX and record again.",
+            trace.title, name);
+    const size_t others = offers.size() - std::min(enough, offers.size());
+    offers.resize(offers.size() - others);
+    return fail("{} has no NVTX range called \"{}\"; there {} \"{}\"{}.", trace.title, name,
+                offers.size() == 1 ? "is" : "are", fmt::join(offers, "\", \""),
+                others > 0 ? fmt::format(" and {} other{}", others, others == 1 ? "" : "s") : "");
+}
+
+std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate) {
+    const auto candidateCounts = rangeCounts(candidate);
+    std::vector<std::pair<int64_t, std::string>> common;
+    for (const auto& [name, count] : rangeCounts(baseline)) {
+        const auto other = candidateCounts.find(name);
+        if (other != candidateCounts.end()) common.emplace_back(count + other->second, name);
+    }
+    std::stable_sort(common.begin(), common.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::string> names;
+    for (auto& [count, name] : common) names.push_back(std::move(name));
+    return names;
+}
+
+namespace {
+
+struct Family {
+    std::string pattern;
+    StringIndex name = 0;  ///< Of the first.
+    bool hasSeveralNames = false;
+    int64_t totalNs = 0;
+    std::vector<int64_t> durationsNs;
+    std::vector<int64_t> startsNs;
+    TimeRange span;
+};
+
+class Families {
+  public:
+    explicit Families(const Trace& trace) : trace_(trace), familyOf_(trace.strings.size(), none) {
+        for (uint32_t row = 0; row < trace.nvtx.size(); ++row) add(row);
+    }
+
+    std::vector<Family>& all() { return families_; }
+
+  private:
+    static constexpr uint32_t none = UINT32_MAX;
+
+    void add(uint32_t row) {
+        const NvtxTable& ranges = trace_.nvtx;
+        const StringIndex name = ranges.text[row];
+        const TimeRange range{ranges.startNs[row], ranges.endNs[row]};
+        const bool counts = ranges.style[row] != NvtxStyle::Mark && ranges.isOpen[row] == 0 &&
+                            !isOfNccl(trace_.strings.at(ranges.domain[row]));
+        if (!counts || name == 0 || range.isEmpty()) return;
+        Family& family = families_[indexOf(name)];
+        family.hasSeveralNames = family.hasSeveralNames || family.name != name;
+        family.span = family.durationsNs.empty() ? range : family.span.united(range);
+        family.startsNs.push_back(range.startNs);
+        family.totalNs = saturatingSum(family.totalNs, range.durationNs());
+        family.durationsNs.push_back(range.durationNs());
+    }
+
+    uint32_t indexOf(StringIndex name) {
+        uint32_t& index = familyOf_[name];
+        if (index != none) return index;
+        std::string pattern = rangePattern(trace_.strings.at(name));
+        const auto next = static_cast<uint32_t>(families_.size());
+        const auto [known, isNew] = ofPattern_.try_emplace(pattern, next);
+        if (isNew) {
+            families_.push_back({});
+            families_.back().pattern = std::move(pattern);
+            families_.back().name = name;
+        }
+        return index = known->second;
+    }
+
+    const Trace& trace_;
+    std::vector<uint32_t> familyOf_;  ///< By the name.
+    std::unordered_map<std::string, uint32_t> ofPattern_;
+    std::vector<Family> families_;
+};
+
+/// The first of a run may take a thousand times as long as the others.
+int64_t usualDistance(std::vector<int64_t>& ns) {
+    if (ns.size() < 2) return 0;
+    std::ranges::sort(ns);
+    for (size_t index = 0; index + 1 < ns.size(); ++index) ns[index] = ns[index + 1] - ns[index];
+    return static_cast<int64_t>(medianOf({ns.data(), ns.size() - 1}));
+}
+
+MainRanges summed(const Trace& trace, Family& family) {
+    const Statistics durations = statisticsOf(family.durationsNs);
+    return {family.hasSeveralNames ? family.pattern : std::string(trace.strings.at(family.name)),
+            durations.count,
+            static_cast<int64_t>(durations.median),
+            durations.maximum,
+            usualDistance(family.startsNs),
+            family.span};
+}
+
+template <class Table>
+void unite(std::optional<TimeRange>& span, const Table& table) {
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const TimeRange range{table.startNs[row], table.endNs[row]};
+        span = span ? span->united(range) : range;
+    }
+}
+
+}  // namespace
+
+std::optional<MainRanges> mainRanges(const Trace& trace) {
+    Families families(trace);
+    std::optional<MainRanges> best;
+    int64_t mostNs = 0;
+    for (Family& each : families.all()) {
+        if (each.durationsNs.size() < 2 || each.totalNs <= mostNs) continue;
+        const MainRanges ranges = summed(trace, each);
+        // A range around all that a thread does says nothing of what that is.
+        if (ranges.medianNs > ranges.span.durationNs() / 2) continue;
+        mostNs = each.totalNs;
+        best = ranges;
+    }
+    return best;
+}
+
+std::optional<MainRanges> rangesOf(const Trace& trace, std::string_view pattern) {
+    Families families(trace);
+    const std::string wanted = rangePattern(pattern);
+    for (Family& each : families.all())
+        if (each.pattern == wanted) return summed(trace, each);
+    return std::nullopt;
+}
+
+std::optional<TimeRange> gpuWorkSpan(const Trace& trace) {
+    std::optional<TimeRange> span;
+    unite(span, trace.kernels);
+    unite(span, trace.memcpys);
+    unite(span, trace.memsets);
+    return span;
+}
+
+}  // namespace lanescope

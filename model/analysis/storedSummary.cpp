@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/analysis/storedSummary.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "model/analysis/RunSummary.h"
+#include "model/format/Inserter.h"
+#include "model/format/Sqlite.h"
+#include "model/format/tables/Schema.h"
+#include "model/format/tables/Stored.h"
+#include "model/text/formatValue.h"
+#include "model/trace/fields.h"
+#include "model/trace/gpuNames.h"
+
+namespace lanescope::analysis {
+
+/// `visit(name, member)` for each fact of a summary that `LANESCOPE_STORED` holds, by the name that
+/// it has there. A list has a row for each of its texts.
+template <Of<RunSummary> S, class V>
+void forEachStoredFact(S& s, V&& visit) {
+    visit("contentHash", s.facts.contentHash);
+    visit("stepSource", s.source);
+    visit("stepKind", s.kind);
+    visit("rangesPerStep", s.rangesPerStep);
+    visit("stepPattern", s.pattern);
+    visit("producer", s.facts.producer);
+    visit("driver", s.facts.driver);
+    visit("cuda", s.facts.cuda);
+    visit("commandLine", s.facts.commandLine);
+    visit("host", s.facts.host);
+    visit("startUtcNs", s.facts.startUtcNs);
+    visit("recordOptions", s.facts.recordOptions);
+    visit("smClockHz", s.facts.smClockHz);
+    visit("cpuLimitPercent", s.facts.cpuLimitPercent);
+    visit("otherGpuProcess", s.facts.otherGpuProcesses);
+    visit("worldSize", s.facts.worldSize);
+    visit("kernelCount", s.facts.kernelCount);
+    visit("isNvlinkPresent", s.facts.isNvlinkPresent);
+    visit("hasApiCalls", s.facts.hasApiCalls);
+    visit("isTruncated", s.facts.isTruncated);
+    visit("nvlinkUse", s.nvlink.use);
+    visit("nvlinkEvidence", s.nvlink.evidence);
+    visit("nvlinkBytesPerStep", s.nvlink.bytesPerStep);
+    visit("nvlinkStepEvidence", s.nvlink.stepEvidence);
+    visit("nvlinkBestBytesPerSecond", s.nvlink.bestBytesPerSecond);
+    visit("gpuName", s.facts.gpuNames);
+}
+
+namespace {
+
+/// Some thirty years: what is greater is no time of a run, and sums of it could overflow.
+constexpr int64_t longestNs = 1'000'000'000'000'000'000;
+
+bool isTime(int64_t ns) {
+    return ns >= 0 && ns <= longestNs;
+}
+
+bool areStepsGood(const WorkerSummary& worker) {
+    int64_t endNs = -longestNs;
+    int64_t allNs = 0;
+    for (const StepSummary& step : worker.steps) {
+        if (step.startNs < endNs || step.startNs > longestNs || !isTime(step.wallNs) ||
+            !isTime(step.onCpuNs.value_or(0)))
+            return false;
+        for (const int64_t ns : step.parts.ns)
+            if (ns < 0 || ns > step.wallNs) return false;
+        if (step.parts.sum() != step.wallNs) return false;
+        endNs = step.startNs + step.wallNs;
+        allNs += step.wallNs;
+        if (!isTime(allNs)) return false;
+    }
+    const auto count = static_cast<int64_t>(worker.steps.size());
+    return isTime(worker.workNs) && worker.warmUpSteps >= 0 && worker.foundSteps >= count &&
+           worker.warmUpSteps <= worker.foundSteps - count;
+}
+
+bool areContributorsGood(const WorkerSummary& worker) {
+    StepParts sums;
+    std::array<size_t, stepPartCount> counts{};
+    for (const Contributor& each : worker.contributors) {
+        const bool isGood = each.count >= 0 && isTime(each.exposedNs) && each.totalNs >= 0 &&
+                            each.bytes >= 0 && each.busBytes >= 0 && each.order >= 0 &&
+                            each.waitedNs >= 0 && each.waitedNs <= each.exposedNs &&
+                            each.workedNs >= 0 && each.workedNs <= each.exposedNs - each.waitedNs;
+        if (!isGood || ++counts[static_cast<size_t>(each.part)] > mostContributors + 1)
+            return false;
+        sums[each.part] += each.exposedNs;
+        if (!isTime(sums[each.part])) return false;
+    }
+    return sums == worker.totalParts();
+}
+
+bool areOutliersGood(const WorkerSummary& worker) {
+    return worker.outliers.size() <= mostOutliers &&
+           std::all_of(worker.outliers.begin(), worker.outliers.end(), [](const auto& step) {
+               return isTime(step.wallNs) && isTime(step.excessNs) && isTime(step.partExcessNs) &&
+                      step.number >= 0;
+           });
+}
+
+/// Faster than any GPU.
+constexpr int64_t maxStoredHz = 1'000'000'000'000;
+
+bool isHz(int64_t hz) {
+    return hz >= 0 && hz <= maxStoredHz;
+}
+
+bool areConditionsGood(const WorkerSummary& worker) {
+    int64_t knownNs = 0;
+    std::optional<uint64_t> before;
+    for (const ClockState& each : worker.clocks) {
+        const bool isInOrder = !before || each.reasons > *before;
+        if (!isInOrder || (each.reasons & ~slowingReasons()) != 0 || !isTime(each.ns) ||
+            !isHz(each.smClockHz) || !isTime(each.longestNs) || each.longestNs > each.ns ||
+            each.longestStartNs < -longestNs || each.longestStartNs > longestNs)
+            return false;
+        before = each.reasons;
+        knownNs += each.ns;
+        if (knownNs > worker.totalWallNs()) return false;
+    }
+    const LoaderTimes& loaders = worker.loaders;
+    // Each is checked before they are summed up.
+    for (const int64_t ns : {loaders.knownNs, loaders.ranNs, loaders.noCoreNs, loaders.inputNs})
+        if (!isTime(ns)) return false;
+    if (loaders.threads < 0 || (loaders.threads == 0) != (loaders.knownNs == 0) ||
+        loaders.ranNs + loaders.noCoreNs + loaders.inputNs > loaders.knownNs)
+        return false;
+    if (const auto& waits = worker.coreWaits;
+        waits && (waits->threads < 0 || waits->threads > int64_t{noIndex} || !isTime(waits->ns) ||
+                  (waits->threads == 0) != (waits->ns == 0)))
+        return false;
+    const LaunchTimes& launches = worker.launches;
+    if (launches.count < 0 || launches.count > int64_t{noIndex} || !isTime(launches.medianNs) ||
+        (launches.count == 0 && launches.medianNs > 0) || launches.placeCount < 0 ||
+        launches.placeCount > launches.count)
+        return false;
+    const StepPauses& pauses = worker.pauses;
+    return isHz(worker.highestSmClockHz) && isTime(worker.heldBackNs.value_or(0)) &&
+           isTime(worker.rest.ns) && worker.rest.ns <= pauses.idleNs && pauses.count >= 0 &&
+           isTime(pauses.ns) && pauses.idleNs >= 0 && pauses.idleNs <= pauses.ns &&
+           isTime(pauses.longestNs) && pauses.longestStartNs >= -longestNs &&
+           pauses.longestStartNs <= longestNs;
+}
+
+}  // namespace
+
+bool isConsistent(const RunSummary& summary) {
+    const NvlinkTraffic& nvlink = summary.nvlink;
+    if (nvlink.bytesPerStep.value_or(0) < 0 || nvlink.bestBytesPerSecond < 0 ||
+        summary.facts.cpuLimitPercent < 0 || summary.rangesPerStep < 1)
+        return false;
+    return std::all_of(summary.workers.begin(), summary.workers.end(),
+                       [](const WorkerSummary& worker) {
+                           return areStepsGood(worker) && areContributorsGood(worker) &&
+                                  areOutliersGood(worker) && areConditionsGood(worker);
+                       });
+}
+
+namespace {
+
+// More than any real run has; a hostile file could ask for any amount of memory.
+constexpr size_t maxWorkers = 4096;
+constexpr size_t maxSteps = 4'000'000;
+constexpr size_t maxParts = maxSteps * stepPartCount;
+constexpr size_t maxListed = 1'000'000;
+constexpr size_t maxFacts = 10'000;
+
+/// The rows of one table in their order; a cell that is not what it must be ends the reading.
+template <class Table>
+class StoredRows {
+  public:
+    using Column = tables::ColumnOf<Table>;
+
+    StoredRows(const Database& database, const Table& table, size_t maxRows) : left_(maxRows) {
+        auto statement = database.prepare(selectSql(table));
+        isGood_ = statement.has_value();
+        if (isGood_) statement_ = std::move(*statement);
+    }
+    bool next() {
+        if (!isGood_) return false;
+        const auto row = statement_.step();
+        isGood_ = row && (!*row || left_-- > 0);
+        return isGood_ && *row;
+    }
+    int64_t number(Column column) {
+        isGood_ = isGood_ && statement_.isInteger(place(column));
+        return isGood_ ? statement_.integer(place(column)) : 0;
+    }
+    std::optional<int64_t> numberOrNull(Column column) {
+        return statement_.isNull(place(column)) ? std::nullopt : std::optional(number(column));
+    }
+    bool flag(Column column) { return number(column) != 0; }
+    std::string text(Column column) { return std::string(view(column)); }
+    std::string_view view(Column column) { return statement_.text(place(column)); }
+    /// The one of an enumeration, up to `last`, that has this identifier.
+    template <class Enumeration>
+    Enumeration identified(Column column, Enumeration last) {
+        const auto found = fromIdentifier(view(column), last);
+        isGood_ = isGood_ && found.has_value();
+        return found.value_or(last);
+    }
+    StepPart part(Column column) { return identified(column, StepPart::OtherIdle); }
+    /// The one of a list that a row belongs to; null, and the end, for one that is not there.
+    template <class Item>
+    Item* itemOf(std::vector<Item>& items, Column column) {
+        const int64_t index = number(column);
+        isGood_ = isGood_ && index >= 0 && static_cast<size_t>(index) < items.size();
+        return isGood_ ? &items[static_cast<size_t>(index)] : nullptr;
+    }
+    bool isGood() const { return isGood_; }
+
+  private:
+    static int place(Column column) { return static_cast<int>(column.number()); }
+
+    Statement statement_;
+    size_t left_;
+    bool isGood_ = false;
+};
+
+/// What the facts say beside those of the run.
+struct Header {
+    int64_t version = 0;
+    int64_t fingerprint = 0;
+};
+
+/// Takes the value of a row into a member of the summary.
+class FactReader {
+  public:
+    explicit FactReader(StoredRows<tables::StoredFacts>& rows) : rows_(rows) {}
+
+    void take(std::string& text) { text = rows_.text(value); }
+    void take(int64_t& number) { number = rows_.number(value); }
+    void take(uint64_t& number) { number = static_cast<uint64_t>(rows_.number(value)); }
+    void take(bool& flag) { flag = rows_.flag(value); }
+    void take(std::optional<int64_t>& number) { number = rows_.number(value); }
+    void take(std::vector<std::string>& texts) { texts.push_back(rows_.text(value)); }
+    void take(StepKind& kind) { kind = rows_.identified(value, StepKind::Request); }
+    void take(StepSource& source) { source = rows_.identified(value, StepSource::Chosen); }
+    void take(LinkEvidence& evidence) {
+        evidence = rows_.identified(value, LinkEvidence::Collectives);
+    }
+    void take(NvlinkVerdict::Use& use) { use = rows_.identified(value, NvlinkVerdict::Use::Used); }
+
+  private:
+    static constexpr const auto& value = tables::storedFacts.value;
+
+    StoredRows<tables::StoredFacts>& rows_;
+};
+
+bool readFacts(const Database& database, RunSummary& summary) {
+    Header header;
+    StoredRows rows(database, tables::storedFacts, maxFacts);
+    FactReader reader(rows);
+    while (rows.next()) {
+        const std::string name = rows.text(tables::storedFacts.name);
+        if (name == "version") reader.take(header.version);
+        if (name == "fingerprint") reader.take(header.fingerprint);
+        forEachStoredFact(summary, [&](std::string_view each, auto& member) {
+            if (each == name) reader.take(member);
+        });
+    }
+    summary.facts.title = std::filesystem::path(database.path()).filename().string();
+    return rows.isGood() && header.version == storedVersion &&
+           header.fingerprint == traceFingerprint(database);
+}
+
+bool readHealth(const Database& database, RunSummary& summary) {
+    constexpr const auto& t = tables::storedHealth;
+    StoredRows rows(database, t, maxFacts);
+    while (rows.next()) {
+        HealthNote note{severityFrom(rows.number(t.severity)), healthCodeFrom(rows.text(t.code)),
+                        rows.text(t.sentence)};
+        note.globalPid = rows.numberOrNull(t.globalPid);
+        note.count = rows.numberOrNull(t.count);
+        if (note.code == HealthCode::Unknown) note.unknownCode = rows.text(t.code);
+        summary.facts.healthWarnings.push_back(std::move(note));
+    }
+    return rows.isGood();
+}
+
+bool readWorkers(const Database& database, RunSummary& summary) {
+    constexpr const auto& t = tables::storedWorkers;
+    StoredRows rows(database, t, maxWorkers);
+    while (rows.next()) {
+        if (rows.number(t.worker) != static_cast<int64_t>(summary.workers.size())) return false;
+        WorkerSummary worker;
+        worker.pid = static_cast<uint32_t>(rows.number(t.pid));
+        if (const auto rank = rows.numberOrNull(t.rank)) worker.rank = static_cast<int>(*rank);
+        worker.processName = rows.text(t.processName);
+        worker.gpuId = rows.number(t.gpuId);
+        worker.gpuName = rows.text(t.gpuName);
+        worker.endedAbnormally = rows.flag(t.endedAbnormally);
+        worker.foundSteps = rows.number(t.foundSteps);
+        worker.warmUpSteps = rows.number(t.warmUpSteps);
+        worker.isLastLeftOut = rows.flag(t.isLastLeftOut);
+        worker.workNs = rows.number(t.workNs);
+        worker.pauses = {rows.number(t.pauses), rows.number(t.pauseIdleNs),
+                         rows.number(t.longestPauseStartNs), rows.number(t.longestPauseNs),
+                         rows.number(t.pauseNs)};
+        worker.highestSmClockHz = rows.number(t.highestSmClockHz);
+        worker.heldBackNs = rows.numberOrNull(t.heldBackNs);
+        worker.loaders = {rows.number(t.loaderThreads), rows.number(t.loaderKnownNs),
+                          rows.number(t.loaderRanNs), rows.number(t.loaderNoCoreNs),
+                          rows.number(t.loaderInputNs)};
+        const auto noCoreThreads = rows.numberOrNull(t.noCoreThreads);
+        const auto noCoreNs = rows.numberOrNull(t.noCoreNs);
+        // One without the other is what no run has.
+        if (noCoreNs || noCoreThreads)
+            worker.coreWaits = CoreWaits{noCoreThreads.value_or(-1), noCoreNs.value_or(-1)};
+        worker.launches = {rows.number(t.launches), rows.number(t.launchNs),
+                           rows.text(t.launchPlace), rows.number(t.launchesThere)};
+        worker.rest = {rows.number(t.restNs), rows.text(t.rest)};
+        summary.workers.push_back(std::move(worker));
+    }
+    return rows.isGood();
+}
+
+bool readClocks(const Database& database, RunSummary& summary) {
+    constexpr const auto& t = tables::storedGpuClocks;
+    StoredRows rows(database, t, maxListed);
+    while (rows.next()) {
+        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
+        if (!worker) return false;
+        worker->clocks.push_back({static_cast<uint64_t>(rows.number(t.reasons)), rows.number(t.ns),
+                                  rows.number(t.smClockHz), rows.number(t.longestStartNs),
+                                  rows.number(t.longestNs)});
+    }
+    return rows.isGood();
+}
+
+bool readSteps(const Database& database, RunSummary& summary) {
+    constexpr const auto& t = tables::storedSteps;
+    StoredRows rows(database, t, maxSteps);
+    while (rows.next()) {
+        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
+        if (!worker) return false;
+        worker->steps.push_back({rows.number(t.number),
+                                 rows.text(t.name),
+                                 rows.number(t.startNs),
+                                 rows.number(t.wallNs),
+                                 {},
+                                 rows.numberOrNull(t.onCpuNs)});
+    }
+    return rows.isGood();
+}
+
+/// A part that is there twice cannot be told from one that is wrong; the sums then are.
+bool readParts(const Database& database, RunSummary& summary) {
+    constexpr const auto& t = tables::storedParts;
+    StoredRows rows(database, t, maxParts);
+    while (rows.next()) {
+        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
+        StepSummary* step = worker ? rows.itemOf(worker->steps, t.step) : nullptr;
+        if (!step) return false;
+        step->parts[rows.part(t.part)] = rows.number(t.ns);
+    }
+    return rows.isGood();
+}
+
+bool readContributors(const Database& database, RunSummary& summary) {
+    constexpr const auto& t = tables::storedContributors;
+    StoredRows rows(database, t, maxListed);
+    while (rows.next()) {
+        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
+        if (!worker) return false;
+        Contributor each;
+        each.part = rows.part(t.part);
+        each.kind = rows.identified(t.kind, ContributorKind::Others);
+        each.trait = rows.identified(t.trait, ContributorTrait::Unknown);
+        each.name = rows.text(t.name);
+        each.path = rows.text(t.path);
+        each.count = rows.number(t.count);
+        each.exposedNs = rows.number(t.exposedNs);
+        each.totalNs = rows.number(t.totalNs);
+        each.bytes = rows.number(t.bytes);
+        each.busBytes = rows.number(t.busBytes);
+        each.order = rows.number(t.firstPlace);
+        each.waitedNs = rows.number(t.waitedNs);
+        each.workedNs = rows.number(t.workedNs);
+        each.launched = rows.text(t.launched);
+        worker->contributors.push_back(std::move(each));
+    }
+    return rows.isGood();
+}
+
+bool readOutliers(const Database& database, RunSummary& summary) {
+    constexpr const auto& t = tables::storedOutliers;
+    StoredRows rows(database, t, maxListed);
+    while (rows.next()) {
+        WorkerSummary* worker = rows.itemOf(summary.workers, t.worker);
+        if (!worker) return false;
+        OutlierStep step;
+        step.number = rows.number(t.number);
+        step.name = rows.text(t.name);
+        step.startNs = rows.number(t.startNs);
+        step.wallNs = rows.number(t.wallNs);
+        step.excessNs = rows.number(t.excessNs);
+        step.part = rows.part(t.part);
+        step.partExcessNs = rows.number(t.partExcessNs);
+        step.contributor = rows.text(t.contributor);
+        step.path = rows.text(t.path);
+        worker->outliers.push_back(std::move(step));
+    }
+    return rows.isGood();
+}
+
+/// `readRunSummary` of a file, which stays open.
+std::optional<RunSummary> readTrusted(const Database& database) {
+    if (database.sealState() != SealState::Whole) return std::nullopt;
+    std::optional<RunSummary> summary = readRunSummary(database);
+    if (database.trouble() || database.doubt()) return std::nullopt;
+    return summary;
+}
+
+}  // namespace
+
+std::optional<RunSummary> readRunSummary(const Database& database) {
+    // Views are not tables.
+    for (const tables::Table* table : tables::storedTables())
+        if (!database.hasTable(table->tableName())) return std::nullopt;
+    RunSummary summary;
+    for (const auto read : {&readFacts, &readHealth, &readWorkers, &readClocks, &readSteps,
+                            &readParts, &readContributors, &readOutliers})
+        if (!read(database, summary)) return std::nullopt;
+    if (!isConsistent(summary)) return std::nullopt;
+    return summary;
+}
+
+std::optional<RunSummary> readRunSummary(const std::filesystem::path& path) {
+    const Result<Database> database = Database::openReadOnly(path);
+    return database ? readTrusted(*database) : std::nullopt;
+}
+
+std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& path) {
+    const Result<Database> database = Database::openReadOnly(path);
+    std::optional<RunSummary> summary = database ? readTrusted(*database) : std::nullopt;
+    if (!summary) return std::nullopt;
+    database->readEveryPage();
+    if (database->trouble() || database->sealState() != SealState::Whole) return std::nullopt;
+    if (std::optional<FileDoubt> doubt = database->doubt()) {
+        auto& warnings = summary->facts.healthWarnings;
+        const auto place =
+            std::find_if(warnings.begin(), warnings.end(),
+                         [&](const HealthNote& each) { return each.severity < doubt->severity; });
+        warnings.insert(place, {doubt->severity, doubt->code, std::move(doubt->sentence)});
+    }
+    return summary;
+}
+
+namespace {
+
+/// What was stored before the family had one version.
+constexpr std::array<const char*, 5> formerTables{
+    "LANESCOPE_SUMMARY", "LANESCOPE_SUMMARY_WORKERS", "LANESCOPE_SUMMARY_STEPS",
+    "LANESCOPE_SUMMARY_CONTRIBUTORS", "LANESCOPE_SUMMARY_OUTLIERS"};
+
+Result<void> makeTablesAnew(Database& database) {
+    std::string sql;
+    for (const char* table : formerTables) sql += fmt::format("DROP TABLE IF EXISTS {};", table);
+    for (const tables::Table* table : tables::storedTables())
+        sql += fmt::format("DROP TABLE IF EXISTS {};\n{}\n", table->tableName(), createSql(*table));
+    return database.execute(sql.c_str());
+}
+
+class FactWriter {
+  public:
+    FactWriter(const Database& database, FirstError& error)
+        : rows_(database, tables::storedFacts, error) {}
+
+    template <class T>
+    void operator()(std::string_view name, const T& value) {
+        if constexpr (std::is_enum_v<T>)
+            insert(name, identifier(value));
+        else if constexpr (std::is_same_v<T, uint64_t>)
+            insert(name, static_cast<int64_t>(value));
+        else
+            insert(name, value);
+    }
+    void operator()(std::string_view name, const std::optional<int64_t>& value) {
+        if (value) insert(name, *value);
+    }
+    void operator()(std::string_view name, const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) insert(name, text);
+    }
+
+  private:
+    template <class T>
+    void insert(std::string_view name, const T& value) {
+        rows_.insert(tables::storedFacts.name = name, tables::storedFacts.value = value);
+    }
+
+    Inserter<tables::StoredFacts> rows_;
+};
+
+void writeFacts(const Database& database, const RunSummary& summary, FirstError& error) {
+    FactWriter write(database, error);
+    write("version", storedVersion);
+    write("fingerprint", traceFingerprint(database));
+    forEachStoredFact(summary, write);
+}
+
+void writeHealth(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedHealth;
+    Inserter rows(database, t, error);
+    for (const HealthNote& note : summary.facts.healthWarnings)
+        rows.insert(t.severity = static_cast<int64_t>(note.severity), t.code = codeOf(note),
+                    t.globalPid = note.globalPid, t.count = note.count, t.sentence = note.sentence);
+}
+
+void writeWorkers(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedWorkers;
+    Inserter rows(database, t, error);
+    int64_t index = 0;
+    for (const WorkerSummary& worker : summary.workers)
+        rows.insert(
+            t.worker = index++, t.pid = worker.pid, t.rank = worker.rank,
+            t.processName = worker.processName, t.gpuId = worker.gpuId, t.gpuName = worker.gpuName,
+            t.endedAbnormally = worker.endedAbnormally, t.foundSteps = worker.foundSteps,
+            t.warmUpSteps = worker.warmUpSteps, t.isLastLeftOut = worker.isLastLeftOut,
+            t.workNs = worker.workNs, t.pauses = worker.pauses.count, t.pauseNs = worker.pauses.ns,
+            t.pauseIdleNs = worker.pauses.idleNs,
+            t.longestPauseStartNs = worker.pauses.longestStartNs,
+            t.longestPauseNs = worker.pauses.longestNs,
+            t.highestSmClockHz = worker.highestSmClockHz, t.heldBackNs = worker.heldBackNs,
+            t.loaderThreads = worker.loaders.threads, t.loaderKnownNs = worker.loaders.knownNs,
+            t.loaderRanNs = worker.loaders.ranNs, t.loaderNoCoreNs = worker.loaders.noCoreNs,
+            t.loaderInputNs = worker.loaders.inputNs,
+            t.noCoreThreads =
+                worker.coreWaits ? std::optional(worker.coreWaits->threads) : std::nullopt,
+            t.noCoreNs = worker.coreWaits ? std::optional(worker.coreWaits->ns) : std::nullopt,
+            t.launches = worker.launches.count, t.launchNs = worker.launches.medianNs,
+            t.launchPlace = worker.launches.place, t.launchesThere = worker.launches.placeCount,
+            t.restNs = worker.rest.ns, t.rest = worker.rest.name);
+}
+
+void writeClocks(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedGpuClocks;
+    Inserter rows(database, t, error);
+    int64_t index = 0;
+    for (const WorkerSummary& worker : summary.workers) {
+        for (const ClockState& each : worker.clocks)
+            rows.insert(t.worker = index, t.reasons = static_cast<int64_t>(each.reasons),
+                        t.ns = each.ns, t.smClockHz = each.smClockHz,
+                        t.longestStartNs = each.longestStartNs, t.longestNs = each.longestNs);
+        ++index;
+    }
+}
+
+void writeSteps(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedSteps;
+    constexpr const auto& p = tables::storedParts;
+    Inserter rows(database, t, error);
+    Inserter parts(database, p, error);
+    int64_t index = 0;
+    for (const WorkerSummary& worker : summary.workers) {
+        int64_t place = 0;
+        for (const StepSummary& step : worker.steps) {
+            rows.insert(t.worker = index, t.number = step.number, t.name = step.name,
+                        t.startNs = step.startNs, t.wallNs = step.wallNs, t.onCpuNs = step.onCpuNs);
+            for (size_t part = 0; part < stepPartCount; ++part)
+                if (const int64_t ns = step.parts.ns[part]; ns != 0)
+                    parts.insert(p.worker = index, p.step = place,
+                                 p.part = identifier(static_cast<StepPart>(part)), p.ns = ns);
+            ++place;
+        }
+        ++index;
+    }
+}
+
+void writeContributors(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedContributors;
+    Inserter rows(database, t, error);
+    int64_t index = 0;
+    for (const WorkerSummary& worker : summary.workers) {
+        for (const Contributor& each : worker.contributors)
+            rows.insert(
+                t.worker = index, t.part = identifier(each.part), t.kind = identifier(each.kind),
+                t.trait = identifier(each.trait), t.name = each.name, t.path = each.path,
+                t.count = each.count, t.exposedNs = each.exposedNs, t.totalNs = each.totalNs,
+                t.bytes = each.bytes, t.busBytes = each.busBytes, t.firstPlace = each.order,
+                t.waitedNs = each.waitedNs, t.workedNs = each.workedNs, t.launched = each.launched);
+        ++index;
+    }
+}
+
+void writeOutliers(const Database& database, const RunSummary& summary, FirstError& error) {
+    constexpr const auto& t = tables::storedOutliers;
+    Inserter rows(database, t, error);
+    int64_t index = 0;
+    for (const WorkerSummary& worker : summary.workers) {
+        for (const OutlierStep& step : worker.outliers)
+            rows.insert(t.worker = index, t.number = step.number, t.name = step.name,
+                        t.startNs = step.startNs, t.wallNs = step.wallNs,
+                        t.excessNs = step.excessNs, t.part = identifier(step.part),
+                        t.partExcessNs = step.partExcessNs, t.contributor = step.contributor,
+                        t.path = step.path);
+        ++index;
+    }
+}
+
+Result<void> writeTables(Database& database, const RunSummary& summary) {
+    if (auto done = makeTablesAnew(database); !done) return done;
+    FirstError error;
+    for (const auto write : {&writeFacts, &writeHealth, &writeWorkers, &writeClocks, &writeSteps,
+                             &writeContributors, &writeOutliers})
+        write(database, summary, error);
+    if (error) return fail(*error);
+    return {};
+}
+
+}  // namespace
+
+Result<void> writeRunSummary(Database& database, const RunSummary& summary) {
+    if (auto done = database.execute("BEGIN"); !done) return done;
+    if (auto done = writeTables(database, summary); !done) {
+        // Why it could not be written is the better answer than that this fails too.
+        static_cast<void>(database.execute("ROLLBACK"));
+        return done;
+    }
+    return database.execute("COMMIT");
+}
+
+}  // namespace lanescope::analysis

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/assemble/ThreadLanes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "model/trace/Track.h"
+#include "model/trace/WorkRows.h"
+#include "model/trace/kinds/CpuState.h"
+#include "model/trace/rangeDomains.h"
+#include "model/trace/stacks.h"
+#include "model/trace/tasks.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Ranges started and ended by handle may overlap in any way, so they get lanes of their own below
+/// the nested ones.
+struct DomainWork {
+    explicit DomainWork(LargeMemory* memory)
+        : nested(Packing::Nested, memory), loose(Packing::Compact, memory) {}
+
+    LaneBuilder nested, loose;
+    uint32_t count = 0;
+};
+
+/// What one thread did, while it is dealt out to lanes.
+struct ThreadWork {
+    explicit ThreadWork(LargeMemory* memory) : calls(Packing::Nested, memory) {}
+
+    LaneBuilder calls;
+    std::map<StringIndex, DomainWork> domains;
+    uint64_t count = 0;
+};
+
+/// Takes the calls and ranges of a thread at a time: what is being made takes far more memory than
+/// what comes of it, and a file may name many threads.
+class ThreadCollector {
+  public:
+    ThreadCollector(const Trace& trace, const std::stop_token& stop)
+        : trace_(trace),
+          stop_(stop),
+          calls_(trace.apiCalls.thread, trace.threads.size(), stop),
+          ranges_(trace.nvtx.thread, trace.threads.size(), stop),
+          category_(trace.strings.size()),
+          isKnown_(trace.strings.size()),
+          isNccl_(trace.nvtx.size()) {
+        for (const uint32_t row : trace.nccl.nvtx) isNccl_[row] = true;
+    }
+
+    ThreadWork workOf(uint32_t thread) {
+        ThreadWork work(trace_.memory.get());
+        for (const uint32_t row : calls_.of(thread))
+            if (!isStopped(stop_, row)) takeCall(row, work);
+        for (const uint32_t row : ranges_.of(thread))
+            if (!isStopped(stop_, row)) takeRange(row, work);
+        return work;
+    }
+
+  private:
+    void takeCall(uint32_t row, ThreadWork& work) {
+        const ApiTable& calls = trace_.apiCalls;
+        const StringIndex name = calls.name[row];
+        if (!isKnown_[name]) {
+            category_[name] = apiCategory(trace_.strings.at(name));
+            isKnown_[name] = true;
+        }
+        work.calls.add(calls.startNs[row], calls.endNs[row], name, EventRef(EventKind::Api, row),
+                       category_[name]);
+        ++work.count;
+    }
+    void takeRange(uint32_t row, ThreadWork& work) {
+        const NvtxTable& nvtx = trace_.nvtx;
+        DomainWork& domain =
+            work.domains.try_emplace(nvtx.domain[row], trace_.memory.get()).first->second;
+        LaneBuilder& builder =
+            nvtx.style[row] == NvtxStyle::StartEnd ? domain.loose : domain.nested;
+        builder.add(nvtx.startNs[row], nvtx.endNs[row], nvtx.text[row],
+                    EventRef(EventKind::Nvtx, row),
+                    isNccl_[row] ? SliceCategory::NcclCall : SliceCategory::Nvtx);
+        ++domain.count;
+        ++work.count;
+    }
+
+    const Trace& trace_;
+    const std::stop_token& stop_;
+    RowsByOwner calls_, ranges_;
+    std::vector<SliceCategory> category_;  ///< By name.
+    std::vector<bool> isKnown_, isNccl_;
+};
+
+/// What the program says of itself stands above the code that it ran.
+int placeOf(std::string_view domain) {
+    if (domain == pythonDomain) return 2;
+    return domain == operatorDomain ? 1 : 0;
+}
+
+DomainLanes lanesOf(StringIndex domain, DomainWork& work) {
+    DomainLanes lanes;
+    lanes.domain = domain;
+    lanes.lanes = work.nested.build();
+    for (Lane& lane : work.loose.build()) lanes.lanes.push_back(std::move(lane));
+    lanes.droppedCount = work.nested.droppedCount() + work.loose.droppedCount();
+    return lanes;
+}
+
+ThreadLanes lanesOf(const Trace& trace, ThreadWork work, Rare<StateLanes> states, StringIndex busy,
+                    const std::stop_token& stop) {
+    ThreadLanes lanes;
+    lanes.count = work.count;
+    std::vector<StringIndex> domains;
+    for (const auto& [domain, ranges] : work.domains) domains.push_back(domain);
+    std::stable_sort(domains.begin(), domains.end(), [&](StringIndex a, StringIndex b) {
+        if ((a == 0) != (b == 0)) return a == 0;
+        const int placeOfA = placeOf(trace.strings.at(a));
+        const int placeOfB = placeOf(trace.strings.at(b));
+        if (placeOfA != placeOfB) return placeOfA < placeOfB;
+        return work.domains.at(a).count > work.domains.at(b).count;
+    });
+    for (const StringIndex domain : domains)
+        lanes.domains.push_back(lanesOf(domain, work.domains.at(domain)));
+    lanes.calls = work.calls.build();
+    lanes.droppedCalls = work.calls.droppedCount();
+    lanes.states = std::move(states);
+    std::vector<const Lane*> all;
+    if (!lanes.calls.empty())
+        for (const Lane& lane : lanes.calls) all.push_back(&lane);
+    else if (!lanes.domains.empty())
+        for (const Lane& lane : lanes.domains.back().lanes) all.push_back(&lane);
+    // Of a thread that called nothing it shows when it ran.
+    if (lanes.count == 0 && !lanes.states->running.empty())
+        lanes.busy = std::move(lanes.states.edit().running);
+    else
+        lanes.busy.push_back(unionOf(all, busy, SliceCategory::Busy, stop));
+    return lanes;
+}
+
+}  // namespace
+
+std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names,
+                                            StringIndex busy, const std::stop_token& stop) {
+    ThreadCollector collector(trace, stop);
+    const RowsByOwner states(trace.cpuStates.thread, trace.threads.size(), stop);
+    std::vector<ThreadLanes> lanes;
+    lanes.reserve(trace.threads.size());
+    for (uint32_t thread = 0; thread < trace.threads.size(); ++thread) {
+        Rare<StateLanes> ofStates;
+        if (const auto rows = states.of(thread); !rows.empty())
+            ofStates = stateLanes(trace, rows, names, busy, stop);
+        lanes.push_back(lanesOf(trace, collector.workOf(thread), std::move(ofStates), busy, stop));
+    }
+    return lanes;
+}
+
+namespace {
+
+/// A thread of which no stack is known for so long left the functions in which it was.
+constexpr int64_t longestHoleNs = 50'000'000;
+/// Importing a package of Python alone takes more than a hundred; recorded are 256 of a stack.
+constexpr size_t deepestDrawn = 256;
+/// A thread that ran for less in all did nothing that is worth a track.
+constexpr int64_t shortestWorkNs = 1'000'000;
+
+/// The functions in which one thread was, as they come; those of a stack that begins as the one
+/// before did go on.
+class Flame {
+  public:
+    explicit Flame(LargeMemory* memory) : memory_(memory) {}
+
+    void take(const Trace& trace, uint32_t row) {
+        const CpuStateTable& states = trace.cpuStates;
+        const uint32_t stack = states.stack[row];
+        const int64_t startNs = states.startNs[row];
+        if (stack == noIndex) return;
+        if (!open_.empty() && startNs - endNs_ > longestHoleNs) closeFrom(0);
+        frames_ = framesOf(trace, stack);
+        std::reverse(frames_.begin(), frames_.end());
+        if (states.source[row] == StateSource::Samples)
+            keepOuter(trace);
+        else
+            frames_.insert(frames_.begin(), outer_.begin(), outer_.end());
+        size_t same = 0;
+        while (same < std::min(frames_.size(), open_.size()) &&
+               isSame(trace, open_[same].frame, frames_[same]))
+            ++same;
+        // What goes on does so through a hole; what ends did before it.
+        closeFrom(same);
+        for (size_t depth = same; depth < frames_.size(); ++depth)
+            open_.push_back({frames_[depth], row, std::max(startNs, endNs_)});
+        endNs_ = std::max(endNs_, states.endNs[row]);
+        trace_ = &trace;
+    }
+
+    std::vector<Lane> build() {
+        closeFrom(0);
+        return std::move(lanes_);
+    }
+    uint32_t droppedCount() const { return dropped_; }
+
+  private:
+    struct Open {
+        uint32_t frame, row;
+        int64_t startNs;
+    };
+
+    static bool isSame(const Trace& trace, uint32_t a, uint32_t b) {
+        const StackTable& stacks = trace.stacks;
+        return a == b ||
+               (stacks.function[a] == stacks.function[b] && stacks.file[a] == stacks.file[b]);
+    }
+
+    /// Looks tell what is written in Python, samples also what called that: it does so still where
+    /// the thread waits, which no sample tells.
+    void keepOuter(const Trace& trace) {
+        const auto python = std::ranges::find_if(
+            frames_, [&](uint32_t frame) { return trace.stacks.line[frame] > 0; });
+        if (python != frames_.end()) outer_.assign(frames_.begin(), python);
+    }
+
+    void closeFrom(size_t depth) {
+        for (size_t at = depth; at < open_.size(); ++at) {
+            if (at >= deepestDrawn) {
+                ++dropped_;
+                continue;
+            }
+            while (at >= lanes_.size()) lanes_.emplace_back(memory_);
+            const Open& open = open_[at];
+            appendSlice(lanes_[at], open.startNs, std::max(endNs_, open.startNs),
+                        trace_->stacks.function[open.frame],
+                        EventRef(EventKind::CpuState, open.row), SliceCategory::CpuFrame);
+        }
+        if (depth < open_.size()) open_.resize(depth);
+    }
+
+    LargeMemory* memory_;
+    const Trace* trace_ = nullptr;
+    std::vector<Open> open_;  ///< The outermost first.
+    std::vector<uint32_t> frames_;
+    std::vector<uint32_t> outer_;  ///< Of the latest sample in Python, what called that.
+    std::vector<Lane> lanes_;
+    int64_t endNs_ = INT64_MIN;
+    uint32_t dropped_ = 0;
+};
+
+struct StateWork {
+    explicit StateWork(LargeMemory* memory)
+        : states(Packing::Compact, memory),
+          calls(Packing::Nested, memory),
+          running(Packing::Compact, memory),
+          flame(memory) {}
+
+    LaneBuilder states, calls, running;
+    Flame flame;
+    int64_t ranNs = 0;
+    bool hasStack = false;
+};
+
+void take(const Trace& trace, uint32_t row, const StateNames& names, StringIndex busy,
+          StateWork& work) {
+    const CpuStateTable& states = trace.cpuStates;
+    const int64_t startNs = states.startNs[row], endNs = states.endNs[row];
+    const StateSource source = states.source[row];
+    const EventRef event(EventKind::CpuState, row);
+    const bool runs = states.state[row] == ThreadState::Running;
+    if (source == StateSource::Calls) {
+        work.calls.add(startNs, endNs, states.call[row], event,
+                       kinds::CpuState::categoryOf(trace, row));
+        work.ranNs = shortestWorkNs;
+    } else if (source != StateSource::Samples) {
+        work.states.add(startNs, endNs, names.of(states.state[row], isMixed(trace, row)), event,
+                        kinds::CpuState::categoryOf(trace, row));
+        work.ranNs += states.cpuNs[row];
+    } else {
+        work.ranNs = shortestWorkNs;
+    }
+    if (runs) work.running.add(startNs, endNs, busy, EventRef(), SliceCategory::Busy);
+    // A call's own stack is told within it.
+    if (source != StateSource::Calls) work.hasStack = work.hasStack || states.stack[row] != noIndex;
+}
+
+/// Where a thread was sampled while it ran, samples tell where it was then, and looks where it
+/// waited.
+void takeStacks(const Trace& trace, std::span<const uint32_t> rows, Flame& flame) {
+    const CpuStateTable& states = trace.cpuStates;
+    const bool isSampled = std::ranges::any_of(
+        rows, [&](uint32_t row) { return states.source[row] == StateSource::Samples; });
+    std::vector<uint32_t> taken;
+    for (const uint32_t row : rows) {
+        const StateSource source = states.source[row];
+        if (source != StateSource::Calls &&
+            (!isSampled || source == StateSource::Samples || isWaiting(states.state[row])))
+            taken.push_back(row);
+    }
+    if (isSampled)
+        std::ranges::stable_sort(taken, {}, [&](uint32_t row) { return states.startNs[row]; });
+    for (const uint32_t row : taken) flame.take(trace, row);
+}
+
+}  // namespace
+
+StateNames::StateNames(Trace& trace) {
+    if (trace.cpuStates.size() == 0) return;
+    for (size_t state = 0; state < threadStateCount; ++state)
+        for (const bool isMixed : {false, true})
+            names_[state * 2 + (isMixed ? 1 : 0)] =
+                trace.strings.intern(stateText(static_cast<ThreadState>(state), isMixed));
+}
+
+StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const StateNames& names,
+                      StringIndex busy, const std::stop_token& stop) {
+    StateWork work(trace.memory.get());
+    for (const uint32_t row : rows)
+        if (!isStopped(stop, row)) take(trace, row, names, busy, work);
+    if (!stop.stop_requested()) takeStacks(trace, rows, work.flame);
+    StateLanes lanes;
+    lanes.isWorthShowing = work.hasStack || work.ranNs >= shortestWorkNs;
+    lanes.states = work.states.build();
+    for (Lane& lane : work.calls.build()) lanes.states.push_back(std::move(lane));
+    lanes.droppedCalls = work.states.droppedCount() + work.calls.droppedCount();
+    lanes.stacks = work.flame.build();
+    lanes.droppedFrames = work.flame.droppedCount();
+    lanes.running = work.running.build();
+    if (lanes.running.size() > 1) lanes.running.resize(1);
+    return lanes;
+}
+
+}  // namespace lanescope

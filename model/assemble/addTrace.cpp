@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+// A finished trace into one that is being built.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "model/assemble/CutRows.h"
+#include "model/assemble/PartPlacement.h"
+#include "model/assemble/TraceBuilder.h"
+#include "model/format/GlobalId.h"
+#include "model/numbers/MixedMap.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// Which row of the whole each row of a part is.
+struct PartRows {
+    std::vector<uint32_t> strings, threads, streams, processes, gpus, launchConfigs;
+    uint32_t firstStack = 0, firstMemcpy = 0, firstRange = 0;  ///< Of tables that are appended.
+    std::vector<uint32_t> memcpys, ranges;                     ///< By row, where the part is cut.
+    bool isCut = false;
+
+    uint32_t of(RowsOf what, uint32_t row) const {
+        const auto in = [row](const std::vector<uint32_t>& rows) {
+            return row < rows.size() ? rows[row] : noIndex;
+        };
+        switch (what) {
+            case RowsOf::Strings:
+                return row < strings.size() ? strings[row] : 0;
+            case RowsOf::Threads:
+                return in(threads);
+            case RowsOf::Streams:
+                return in(streams);
+            case RowsOf::Processes:
+                return in(processes);
+            case RowsOf::Gpus:
+                return in(gpus);
+            case RowsOf::LaunchConfigs:
+                return in(launchConfigs);
+            case RowsOf::Stacks:
+                return firstStack + row;
+            case RowsOf::Memcpys:
+                return isCut ? in(memcpys) : firstMemcpy + row;
+            case RowsOf::Nvtx:
+                return isCut ? in(ranges) : firstRange + row;
+            case RowsOf::Backwards:
+            case RowsOf::StreamWaits:
+                break;
+        }
+        return noIndex;
+    }
+};
+
+/// The fields, or the tables, of something in their order.
+struct PartFields {
+    template <class T>
+    void operator()(const T& each) {
+        places.push_back(&each);
+    }
+    std::vector<const void*> places;
+};
+
+/// From the times of a part to those of the whole; none is outside of `limits`, if there are any.
+struct PartTimes {
+    const ClockMap& clock;
+    std::optional<TimeRange> limits;
+
+    int64_t at(int64_t timeNs) const {
+        const int64_t there = clock.at(timeNs);
+        return limits ? std::clamp(there, limits->startNs, limits->endNs) : there;
+    }
+};
+
+/// Rows of a table: all of them, or some.
+class TakenRows {
+  public:
+    explicit TakenRows(uint32_t all) : size_(all) {}
+    explicit TakenRows(std::vector<uint32_t> some)
+        : size_(static_cast<uint32_t>(some.size())), some_(std::move(some)) {}
+    uint32_t size() const { return size_; }
+    uint32_t operator[](uint32_t place) const { return some_ ? (*some_)[place] : place; }
+
+  private:
+    uint32_t size_;
+    std::optional<std::vector<uint32_t>> some_;
+};
+
+/// Appends some rows of each column of a table of a part to that of the whole.
+template <class Table>
+class PartAppender {
+  public:
+    PartAppender(Table& to, const Table& from, const PartRows& rows, const PartTimes& times,
+                 const TakenRows& taken)
+        : to_(to), from_(from), rows_(rows), times_(times), taken_(taken) {
+        forEachField(from, fields_);
+    }
+
+    template <class T>
+    void operator()(Column<T>& column) {
+        const Column<T>& from = next<Column<T>>();
+        if constexpr (std::is_same_v<T, int64_t>) {
+            if (isTime(column))
+                return append(column, from,
+                              [this](int64_t timeNs, size_t) { return times_.at(timeNs); });
+        }
+        append(column, from, [](T value, size_t) { return value; });
+    }
+    void operator()(bool&) { next<bool>(); }  // said of the whole table, and found anew
+
+    template <class T>
+    void row(RowField<Column<T>> field) {
+        append(field.field, next<Column<T>>(), [this, &field](T value, size_t at) {
+            if (isLent(field.of, at)) return static_cast<T>(noIndex);
+            if constexpr (std::is_signed_v<T>) {
+                return value < 0 ? value
+                                 : static_cast<T>(rows_.of(field.of, static_cast<uint32_t>(value)));
+            } else {
+                return value == noIndex ? value : static_cast<T>(rows_.of(field.of, value));
+            }
+        });
+    }
+
+  private:
+    template <class Field>
+    const Field& next() {
+        return *static_cast<const Field*>(fields_.places[place_++]);
+    }
+    template <class T, class Change>
+    void append(Column<T>& to, const Column<T>& from, Change change) {
+        for (uint32_t place = 0; place < taken_.size(); ++place)
+            to.push_back(change(from[taken_[place]], taken_[place]));
+    }
+    /// Whether a stack is another thread's, which is lent anew.
+    bool isLent(RowsOf what, size_t at) const {
+        if constexpr (requires { from_.isStackLent; })
+            return what == RowsOf::Stacks && from_.isStackLent[at] != 0;
+        else
+            return false;
+    }
+    bool isTime(const Column<int64_t>& column) const {
+        if constexpr (requires { to_.timeNs; })
+            if (&column == &to_.timeNs) return true;
+        if constexpr (requires { to_.startNs; })
+            if (&column == &to_.startNs) return true;
+        if constexpr (requires { to_.endNs; })
+            if (&column == &to_.endNs) return true;
+        return false;
+    }
+
+    Table& to_;
+    const Table& from_;
+    const PartRows& rows_;
+    const PartTimes& times_;
+    const TakenRows& taken_;
+    PartFields fields_;
+    size_t place_ = 0;
+};
+
+/// Whether the table is made of others when a trace is finished, or needs more than its columns.
+template <class Table>
+constexpr bool isMadeOfOthers =
+    std::is_same_v<Table, AllocationTable> || std::is_same_v<Table, EventCallTable> ||
+    std::is_same_v<Table, StreamWaitTable> || std::is_same_v<Table, ProjectionTable> ||
+    std::is_same_v<Table, NcclTable> || std::is_same_v<Table, BackwardTable>;
+
+/// What is cut to the window where it reaches beyond: what encloses the work that is taken, and
+/// what was there before.
+template <class Table>
+constexpr bool isClippedPart =
+    std::is_same_v<Table, NvtxTable> || std::is_same_v<Table, CpuStateTable> ||
+    std::is_same_v<Table, MemoryEventTable> || std::is_same_v<Table, MemoryPoolTable>;
+
+/// Appends the tables of a trace, in the order in which `forEachTable` visits them.
+class PartTablesAppender {
+  public:
+    /// `cut` is null where all of the trace is taken. Fills in which rows memcpys and ranges
+    /// became.
+    PartTablesAppender(const Trace& from, PartRows& rows, const ClockMap& clock, const CutRows* cut)
+        : rows_(rows), clock_(clock), cut_(cut) {
+        rows_.isCut = cut != nullptr;
+        forEachTable(from, tables_);
+    }
+    template <class Table>
+    void operator()(Table& to) {
+        const Table& from = *static_cast<const Table*>(tables_.places[place_++]);
+        if constexpr (!isMadeOfOthers<Table>) {
+            const TakenRows taken = takenOf(from);
+            isRoom_ = isRoom_ && taken.size() < EventRef::maximumRow - to.size();
+            if (!isRoom_) return;
+            if constexpr (std::is_same_v<Table, MemcpyTable>)
+                if (cut_ != nullptr) rows_.memcpys = placesOf(taken, from.size(), to.size());
+            if constexpr (std::is_same_v<Table, NvtxTable>)
+                if (cut_ != nullptr) rows_.ranges = placesOf(taken, from.size(), to.size());
+            PartTimes times{clock_, std::nullopt};
+            if constexpr (isClippedPart<Table>)
+                if (cut_ != nullptr) times.limits = cut_->window();
+            PartAppender<Table> append(to, from, rows_, times, taken);
+            forEachField(to, append);
+        }
+    }
+    /// Whether all tables are as long as tables may be.
+    bool isRoom() const { return isRoom_; }
+
+  private:
+    template <class Table>
+    TakenRows takenOf(const Table& table) const {
+        if constexpr (std::is_same_v<Table, MigrationTable>) {
+            if (cut_ != nullptr) return TakenRows(CutRows::of(table, rows_.memcpys));
+        } else if constexpr (!std::is_same_v<Table, StackTable>) {
+            if (cut_ != nullptr) return TakenRows(cut_->of(table));
+        }
+        return TakenRows(table.size());
+    }
+    static std::vector<uint32_t> placesOf(const TakenRows& taken, uint32_t size, uint32_t first) {
+        std::vector<uint32_t> places(size, noIndex);
+        for (uint32_t place = 0; place < taken.size(); ++place)
+            places[taken[place]] = first + place;
+        return places;
+    }
+
+    PartRows& rows_;
+    const ClockMap& clock_;
+    const CutRows* cut_;
+    PartFields tables_;
+    size_t place_ = 0;
+    bool isRoom_ = true;
+};
+
+namespace {
+
+bool isWithin(TimeRange range, TimeRange limits) {
+    return range.startNs >= limits.startNs && range.endNs <= limits.endNs;
+}
+
+/// Without what is found again of the whole: the work on GPUs and who waited for whom.
+NcclFacts told(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {
+    for (StringIndex* text :
+         {&facts.datatype, &facts.algorithm, &facts.protocol, &facts.communicatorName})
+        *text = rows.of(RowsOf::Strings, *text);
+    if (facts.launchThread != noIndex) {
+        facts.launchThread = rows.of(RowsOf::Threads, facts.launchThread);
+        facts.launch = clock.at(facts.launch);
+    }
+    facts.gpu = {};
+    facts.operationCount = 0;
+    facts.sharedBy = 1;
+    facts.waitedNs = -1;
+    return facts;
+}
+
+/// `limits`: what of it is taken, if not all; a value that holds when they begin begins with them,
+/// but for a mean over time that they cut: of that part nobody knows it.
+CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartTimes& times,
+                    LargeMemory* memory) {
+    CounterSeries to;
+    to.name = from.name;
+    to.key = from.key;
+    to.source = from.source;
+    to.unit = from.unit;
+    to.isMeanOfInterval = from.isMeanOfInterval;
+    to.gpu = rows.of(RowsOf::Gpus, from.gpu);
+    to.process = rows.of(RowsOf::Processes, from.process);
+    to.link = from.link;
+    to.core = from.core;
+    to.device = from.device;
+    to.intervalNs = from.intervalNs;
+    LargeVector<int64_t> timesNs(memory);
+    LargeVector<double> values(memory);
+    for (uint32_t sample = 0; sample < from.size(); ++sample) {
+        const TimeRange held = times.clock.at(from.rangeOf(sample));
+        if (times.limits &&
+            (held.startNs >= times.limits->endNs || held.endNs <= times.limits->startNs))
+            continue;
+        const bool isCutMean =
+            from.isMeanOfInterval && times.limits && !isWithin(held, *times.limits);
+        timesNs.push_back(times.at(from.timeNs(sample)));
+        values.push_back(isCutMean ? std::numeric_limits<double>::quiet_NaN() : from.value(sample));
+    }
+    if (!timesNs.empty()) to.set(timesNs, values, times.at(from.endNs()));
+    return to;
+}
+
+/// What the samplers of a part read beside its counters, as the whole counts times, processes and
+/// GPUs. Of a cut what lies in it.
+class Readings {
+  public:
+    Readings(const Trace& part, const PartPlacement& placement, const CutRows* cut)
+        : part_(part), placement_(placement), cut_(cut) {
+        for (uint32_t index = 0; index < part.processes.size(); ++index)
+            processes_.try_emplace(part.processes[index].globalPid, index);
+        for (uint32_t index = 0; index < part.gpus.size(); ++index)
+            gpus_.try_emplace(part.gpus[index].id, index);
+    }
+
+    /// Behind what is there.
+    void addTo(Interconnect& whole) const {
+        for (const SampledRange& each : part_.interconnect.sampledRanges)
+            if (auto there = placed(each)) whole.sampledRanges.push_back(std::move(*there));
+        for (const GpuProcessUse& each : part_.interconnect.gpuProcesses)
+            if (auto there = placed(each)) whole.gpuProcesses.push_back(std::move(*there));
+    }
+
+  private:
+    /// Nothing of a process that is not known: in the whole it might be anybody's.
+    std::optional<SampledRange> placed(SampledRange range) const {
+        const auto process = processes_.find(range.globalPid);
+        if (process == processes_.end() || (cut_ && !cut_->isTaken(process->second)))
+            return std::nullopt;
+        range.globalPid = placement_.globalPids[process->second];
+        range.range = placement_.clock.at(range.range);
+        for (TimeRange* const reading : {&range.startReading, &range.endReading})
+            if (!reading->isEmpty()) *reading = placement_.clock.at(*reading);
+        if (cut_ && !isWithin(range.range, cut_->window())) return std::nullopt;
+        return range;
+    }
+
+    std::optional<GpuProcessUse> placed(GpuProcessUse use) const {
+        const auto gpu = gpus_.find(use.gpu);
+        if (gpu == gpus_.end()) return std::nullopt;
+        use.gpu = placement_.gpuIds[gpu->second];
+        use.timeNs = placement_.clock.at(use.timeNs);
+        const bool isTaken =
+            !cut_ || (cut_->isGpuTaken(gpu->second) && cut_->window().contains(use.timeNs));
+        return isTaken ? std::optional(std::move(use)) : std::nullopt;
+    }
+
+    const Trace& part_;
+    const PartPlacement& placement_;
+    const CutRows* cut_;
+    MixedMap<int64_t, uint32_t> processes_, gpus_;  ///< Where each is, by what it is called.
+};
+
+CounterIdentity identityOf(const CounterSeries& series) {
+    return {series.source, series.key,  series.name,   series.gpu,  series.process,
+            series.link,   series.core, series.device, series.unit, series.isMeanOfInterval};
+}
+
+/// One series of two of the same counter that do not overlap, as of recordings that follow each
+/// other: between them nothing is known. False if they do overlap; then `to` is as it was.
+bool join(CounterSeries& to, const CounterSeries& more, LargeMemory* memory) {
+    const bool isBehind = more.timeNs(0) >= to.endNs();
+    const CounterSeries &first = isBehind ? to : more, &second = isBehind ? more : to;
+    if (second.timeNs(0) < first.endNs()) return false;
+    LargeVector<int64_t> timesNs(memory);
+    LargeVector<double> values(memory);
+    const auto add = [&](int64_t timeNs, double value) {
+        timesNs.push_back(timeNs);
+        values.push_back(value);
+    };
+    for (uint32_t sample = 0; sample < first.size(); ++sample)
+        add(first.timeNs(sample), first.value(sample));
+    if (first.endNs() < second.timeNs(0))
+        add(first.endNs(), std::numeric_limits<double>::quiet_NaN());
+    for (uint32_t sample = 0; sample < second.size(); ++sample)
+        add(second.timeNs(sample), second.value(sample));
+    to.set(timesNs, values, second.endNs());
+    return true;
+}
+
+void describeGpu(Gpu& to, const Gpu& from) {
+    const int64_t id = to.id;
+    if (to.name.empty() && to.uuid.empty()) to = from;
+    to.id = id;
+}
+
+void describeProcess(Process& to, const Process& from, const ClockMap& clock) {
+    const int64_t globalPid = to.globalPid;
+    to = from;
+    to.globalPid = globalPid;
+    to.pid = processIdOf(globalPid);
+    to.range = {0, from.range.isEmpty() ? 0 : clock.at(from.range.endNs)};
+    for (TimeRange& window : to.windows) window = clock.at(window);
+    for (Gap& gap : to.gaps) gap.range = clock.at(gap.range);
+}
+
+/// Leaves of what is said of a process what is said of the window that is taken of it.
+void cutProcess(Process& process, TimeRange whole, TimeRange window) {
+    if (window.startNs <= whole.startNs && window.endNs >= process.range.endNs) return;
+    if (process.range.endNs > window.endNs) {
+        process.range.endNs = window.endNs;
+        process.endedAbnormally = false;  // not in what is taken
+    }
+    if (!process.hasWindows) process.windows = {window};
+    process.hasWindows = true;
+    for (TimeRange& each : process.windows) each = each.intersected(window);
+    std::erase_if(process.windows, [](const TimeRange& each) { return each.isEmpty(); });
+    std::erase_if(process.gaps, [window](const Gap& gap) { return !gap.range.overlaps(window); });
+}
+
+}  // namespace
+
+bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
+    PartRows rows;
+    rows.firstStack = trace_->stacks.size();
+    rows.firstMemcpy = trace_->memcpys.size();
+    rows.firstRange = trace_->nvtx.size();
+    // What of each process of the part is taken: the windows that are known of it by now.
+    std::vector<TimeRange> windows(part.processes.size());
+    for (size_t index = 0; index < windows.size(); ++index) {
+        const auto known = processes_.find(processOf(placement.globalPids[index]));
+        if (known != processes_.end() && !trace_->processes[known->second].windows.empty())
+            windows[index] = trace_->processes[known->second].windows.front();
+    }
+    std::optional<CutRows> cut;
+    if (std::any_of(windows.begin(), windows.end(), [](TimeRange each) { return !each.isEmpty(); }))
+        cut.emplace(part, placement.clock, windows);
+    bool isRoom = true;
+    const auto add = [&isRoom](std::vector<uint32_t>& list, uint32_t row) {
+        isRoom = isRoom && row != noIndex;
+        list.push_back(row);
+        return isRoom;
+    };
+    for (StringIndex text = 0; text < part.strings.size(); ++text)
+        rows.strings.push_back(intern(part.strings.at(text)));
+    for (uint32_t index = 0; index < part.gpus.size(); ++index) {
+        if (cut && !cut->isGpuTaken(index))
+            rows.gpus.push_back(noIndex);
+        else if (add(rows.gpus, gpu(placement.gpuIds[index])))
+            describeGpu(trace_->gpus[rows.gpus.back()], part.gpus[index]);
+    }
+    for (uint32_t index = 0; index < part.processes.size(); ++index) {
+        if (cut && !cut->isTaken(index)) {
+            rows.processes.push_back(noIndex);
+        } else if (add(rows.processes, process(placement.globalPids[index]))) {
+            Process& there = trace_->processes[rows.processes.back()];
+            describeProcess(there, part.processes[index], placement.clock);
+            if (cut)
+                cutProcess(there, placement.clock.at(part.processes[index].range), windows[index]);
+        }
+    }
+    for (const Thread& each : part.threads) {
+        const int64_t whose = placement.globalPids[each.process];
+        if (rows.processes[each.process] == noIndex)
+            rows.threads.push_back(noIndex);
+        else if (add(rows.threads, thread(processOf(whose) | threadIdOf(each.globalTid))))
+            trace_->threads[rows.threads.back()].name = each.name;
+    }
+    for (const Stream& each : part.streams) {
+        const uint32_t owner = rows.of(RowsOf::Processes, each.process);
+        const uint32_t where = rows.of(RowsOf::Gpus, each.gpu);
+        if (owner == noIndex)
+            rows.streams.push_back(noIndex);
+        else if (add(rows.streams, stream(owner, where, each.contextId, each.streamId)))
+            trace_->streams[rows.streams.back()].isNullStream = each.isNullStream;
+    }
+    if (!isRoom) return false;
+    for (LaunchConfig config : part.launchConfigs) {
+        for (StringIndex* name : {&config.demangledName, &config.shortName, &config.mangledName})
+            *name = rows.of(RowsOf::Strings, *name);
+        rows.launchConfigs.push_back(launchConfig(config));
+    }
+    const CutRows* const cutRows = cut ? &*cut : nullptr;
+    PartTablesAppender append(part, rows, placement.clock, cutRows);
+    forEachTable(*trace_, append);
+    if (!append.isRoom()) return false;
+    const auto rangeOf = [&rows](uint32_t row) { return rows.of(RowsOf::Nvtx, row); };
+    for (uint32_t row = 0; row < part.nccl.size(); ++row)
+        if (const uint32_t range = rangeOf(part.nccl.nvtx[row]); range != noIndex)
+            nccl({EventKind::Nvtx, range},
+                 {rows.of(RowsOf::Strings, part.nccl.operation[row]), part.nccl.bytes[row],
+                  part.nccl.communicator[row], told(part.nccl.facts[row], rows, placement.clock)});
+    for (uint32_t row = 0; row < part.backwards.size(); ++row) {
+        const uint32_t before = rangeOf(part.backwards.forward[row]);
+        const uint32_t after = rangeOf(part.backwards.backward[row]);
+        if (before != noIndex && after != noIndex)
+            backward({EventKind::Nvtx, before}, {EventKind::Nvtx, after});
+    }
+    // Each wait gets a number, by which it finds its record again.
+    const StreamWaitTable& waits = part.streamWaits;
+    const auto isCallTaken = [&](uint32_t stream, uint32_t correlation) {
+        return !cut || cut->isCallTaken(part.streams[stream].process, correlation);
+    };
+    for (uint32_t row = 0; row < waits.size(); ++row) {
+        const uint32_t number = row + 1;
+        if (!isCallTaken(waits.waitingStream[row], waits.waitCorrelation[row]) ||
+            !isCallTaken(waits.recordedStream[row], waits.recordCorrelation[row]))
+            continue;
+        eventRecord({rows.of(RowsOf::Streams, waits.recordedStream[row]), number, number,
+                     waits.recordCorrelation[row]});
+        eventWait({rows.of(RowsOf::Streams, waits.waitingStream[row]), number, number,
+                   waits.waitCorrelation[row]});
+    }
+    const auto isCounterTaken = [&](const CounterSeries& series) {
+        if (series.process != noIndex) return !cut || cut->isTaken(series.process);
+        return !cut || series.gpu == noIndex || cut->isGpuTaken(series.gpu);
+    };
+    const PartTimes times{placement.clock,
+                          cut ? std::optional(cut->window()) : std::optional<TimeRange>()};
+    for (const CounterSeries& series : part.counters) {
+        if (series.source.empty() || !isCounterTaken(series)) continue;
+        CounterSeries there = moved(series, rows, times, memory());
+        if (there.isEmpty() && !series.isEmpty()) continue;
+        // What is of no GPU and no process may be another host's.
+        const bool isWhose = there.gpu != noIndex || there.process != noIndex;
+        const auto same = isWhose ? partCounters_.find(identityOf(there)) : partCounters_.end();
+        if (same != partCounters_.end() && join(trace_->counters[same->second], there, memory()))
+            continue;
+        const size_t before = trace_->counters.size();
+        const CounterIdentity identity = identityOf(there);
+        counter(std::move(there));
+        if (isWhose && trace_->counters.size() > before)
+            partCounters_.insert_or_assign(identity, static_cast<uint32_t>(before));
+    }
+    Readings(part, placement, cut ? &*cut : nullptr).addTo(trace_->interconnect);
+    return true;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/assemble/finishTrace.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "model/assemble/buildMemory.h"
+#include "model/assemble/buildNccl.h"
+#include "model/assemble/buildTracks.h"
+#include "model/assemble/linkEvents.h"
+#include "model/assemble/sortTables.h"
+#include "model/format/sourceNames.h"
+#include "model/lod/traceSums.h"
+#include "model/numbers/MixedMap.h"
+#include "model/text/kernelNames.h"
+#include "model/trace/Trace.h"
+#include "model/trace/buildLinkCounters.h"
+#include "model/trace/kinds/allKinds.h"
+#include "model/trace/tasks.h"
+
+namespace lanescope {
+
+/// Gives kernels the short names that people know (`knownKernelName`) where they have one. O(launch
+/// configurations) and the length of their names. No other thread may read the names meanwhile.
+void nameKernels(Trace& trace);
+
+namespace {
+
+/// Profilers of ROCm write some names as the linker has them, with an ending of their own.
+std::string asInSource(std::string_view name) {
+    std::string text(name);
+    if (!text.starts_with("_Z")) return text;
+    if (text.ends_with(".kd")) text.resize(text.size() - 3);
+    return demangledName(text).value_or(text);
+}
+
+}  // namespace
+
+void nameKernels(Trace& trace) {
+    MixedMap<StringIndex, StringIndex> known;  // by full name; 0 for none
+    for (LaunchConfig& config : trace.launchConfigs) {
+        const StringIndex whole =
+            config.demangledName != 0 ? config.demangledName : config.shortName;
+        const auto [found, isNew] = known.try_emplace(whole, 0);
+        if (isNew) {
+            const std::string name = knownKernelName(asInSource(trace.strings.at(whole)));
+            if (!name.empty()) found->second = trace.strings.intern(name);
+        }
+        if (found->second != 0) config.shortName = found->second;
+    }
+}
+
+namespace {
+
+constexpr TimeRange nothing{std::numeric_limits<int64_t>::max(),
+                            std::numeric_limits<int64_t>::min()};
+
+/// Ranges of the trace and its processes, grown event by event.
+class RangeFinder {
+  public:
+    RangeFinder(Trace& trace, const std::stop_token& stop) : trace_(trace), stop_(stop) {
+        trace_.range = nothing;
+        for (Process& process : trace_.processes) {
+            recordedEndNs_.push_back(process.range.endNs);
+            process.range = nothing;
+        }
+    }
+
+    template <class Table, class ProcessOf>
+    void take(const Table& table, ProcessOf processOf) {
+        for (uint32_t row = 0; row < table.size() && !isStopped(stop_, row); ++row)
+            take(TimeRange{table.startNs[row], table.endNs[row]}, processOf(row));
+    }
+
+    void take(TimeRange event, uint32_t process) {
+        TimeRange& range = trace_.processes[process].range;
+        range = range.united(event);
+        trace_.range = trace_.range.united(event);
+    }
+
+    bool isEmpty() const { return trace_.range == nothing; }
+
+    /// Ranges reach to where their processes ended, so that a hang after the last event shows.
+    void finish() {
+        for (size_t index = 0; index < trace_.processes.size(); ++index) {
+            TimeRange& range = trace_.processes[index].range;
+            if (range == nothing) {
+                range = {};
+                continue;
+            }
+            if (recordedEndNs_[index] != 0)
+                range.endNs = std::max(range.endNs, recordedEndNs_[index]);
+            trace_.range = trace_.range.united(range);
+        }
+        if (trace_.range == nothing) trace_.range = {};
+    }
+
+  private:
+    Trace& trace_;
+    const std::stop_token& stop_;
+    std::vector<int64_t> recordedEndNs_;  ///< By process; 0 if not known.
+};
+
+void findRanges(Trace& trace, const std::stop_token& stop) {
+    RangeFinder finder(trace, stop);
+    const auto takeAll = [&](auto each) {
+        finder.take(each.table(trace), [&](uint32_t row) { return each.processOf(trace, row); });
+    };
+    forEachKind([&](auto each) {
+        // What threads did before and after is seen as well, and no part of what is measured.
+        if constexpr (each.origin == kinds::Origin::Recorded && each.kind != EventKind::CpuState)
+            takeAll(each);
+    });
+    const MemoryEventTable& memory = trace.memoryEvents;
+    for (uint32_t row = 0; row < memory.size() && !isStopped(stop, row); ++row)
+        finder.take(TimeRange{memory.timeNs[row], memory.timeNs[row]}, memory.process[row]);
+    if (finder.isEmpty()) takeAll(kinds::CpuState{});
+    finder.finish();
+}
+
+/// By process, until when its threads were seen from outside; 0 where they were not.
+std::vector<int64_t> lastSeenNs(const Trace& trace, const std::stop_token& stop) {
+    std::vector<int64_t> seenNs(trace.processes.size());
+    const CpuStateTable& states = trace.cpuStates;
+    for (uint32_t row = 0; row < states.size() && !isStopped(stop, row); ++row) {
+        int64_t& endNs = seenNs[trace.threads[states.thread[row]].process];
+        endNs = std::max(endNs, states.endNs[row]);
+    }
+    return seenNs;
+}
+
+/// What a process left open ended with it, not with the last process of the trace: at its last sign
+/// of life, of its own or seen from outside. Of one that was killed nothing later is known; of
+/// others that did nothing more the trace's end is the best guess.
+void endOpenRanges(Trace& trace, const std::stop_token& stop) {
+    NvtxTable& nvtx = trace.nvtx;
+    std::optional<std::vector<int64_t>> seenNs;
+    for (uint32_t row = 0; row < nvtx.size() && !isStopped(stop, row); ++row) {
+        if (nvtx.isOpen[row] == 0) continue;
+        const int64_t startNs = nvtx.startNs[row];
+        const uint32_t index = trace.threads[nvtx.thread[row]].process;
+        const Process& process = trace.processes[index];
+        int64_t endNs = process.range.endNs;
+        if (endNs <= startNs) {
+            if (!seenNs) seenNs = lastSeenNs(trace, stop);
+            endNs = (*seenNs)[index];
+        }
+        if (endNs <= startNs) endNs = process.endedAbnormally ? startNs : trace.range.endNs;
+        nvtx.endNs.set(row, std::max(startNs, endNs));
+    }
+}
+
+void noteColors(NvtxTable& nvtx) {
+    nvtx.hasColors = std::any_of(nvtx.colorArgb.begin(), nvtx.colorArgb.end(),
+                                 [](uint32_t color) { return color != 0; });
+}
+
+void computeDepths(Trace& trace, const std::stop_token& stop) {
+    NvtxTable& nvtx = trace.nvtx;
+    MixedMap<uint64_t, std::vector<int64_t>> openEnds;  // by thread and domain
+    Column<uint16_t> depth(trace.memory.get());
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (isStopped(stop, row)) return;
+        if (nvtx.style[row] == NvtxStyle::StartEnd) {
+            depth.push_back(0);
+            continue;
+        }
+        auto& ends = openEnds[uint64_t{nvtx.thread[row]} << 32 | nvtx.domain[row]];
+        while (!ends.empty() && ends.back() <= nvtx.startNs[row]) ends.pop_back();
+        depth.push_back(static_cast<uint16_t>(std::min<size_t>(ends.size(), UINT16_MAX)));
+        if (nvtx.style[row] == NvtxStyle::PushPop) ends.push_back(nvtx.endNs[row]);
+    }
+    nvtx.depth = std::move(depth);
+}
+
+void buildTiles(Trace& trace, unsigned threads, const std::stop_token& stop) {
+    Tasks tasks;
+    for (Track& track : trace.tracks)
+        for (Lane& lane : track.lanes)
+            if (lane.size() >= LaneTiles::leastSlices)
+                tasks.emplace_back([&lane, &stop] { lane.tiles = buildLaneTiles(lane, stop); });
+    runTasks(threads, tasks);
+}
+
+}  // namespace
+
+bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
+    findRanges(trace, stop);
+    endOpenRanges(trace, stop);
+    sortTables(trace, threads, stop);
+    computeDepths(trace, stop);
+    noteColors(trace.nvtx);
+    buildStacks(trace, stop);
+    // What follows relies on what was done before: rows in order, links that are whole.
+    if (stop.stop_requested()) return false;
+    trace.links = buildLaunchLinks(trace, threads, stop);
+    // Strings must not grow while several threads read them.
+    nameKernels(trace);
+    const StringIndex busy = trace.strings.intern("Busy");
+    const WorkNames names(trace, stop);
+    const StateNames stateNames(trace);
+    if (stop.stop_requested()) return false;
+    GpuLanes ofGpus;
+    std::vector<ThreadLanes> ofThreads;
+    // The lanes of GPUs show for what a collective waits, if there are any.
+    const bool areLanesLast = trace.nccl.size() > 0;
+    const auto collectLanes = [&] { ofGpus = collectGpuLanes(trace, names, busy, stop); };
+    runTasks(threads, {[&] {
+                           buildWaits(trace);
+                           buildBackwards(trace, stop);
+                           buildProjections(trace, stop);
+                           if (stop.stop_requested()) return;
+                           buildNcclWork(trace, stop);
+                           buildNcclWaits(trace, stop);
+                           buildLinkCounters(trace, stop);
+                           buildMemory(trace, stop);
+                           if (areLanesLast) collectLanes();
+                       },
+                       [&] {
+                           if (!areLanesLast) collectLanes();
+                       },
+                       [&] { ofThreads = collectThreadLanes(trace, stateNames, busy, stop); }});
+    if (stop.stop_requested()) return false;
+    buildTracks(trace, std::move(ofGpus), std::move(ofThreads), busy, stop);
+    buildTiles(trace, threads, stop);
+    if (stop.stop_requested()) return false;
+    trace.sums = buildTraceSums(trace, threads, stop);
+    return !stop.stop_requested();
+}
+
+}  // namespace lanescope

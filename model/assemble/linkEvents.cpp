@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/assemble/linkEvents.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/assemble/LaneBuilder.h"
+#include "model/assemble/sortTables.h"
+#include "model/numbers/LargeMemory.h"
+#include "model/trace/ExtremesTree.h"
+#include "model/trace/WorkRows.h"
+#include "model/trace/kinds/eventFacts.h"
+#include "model/trace/rangeDomains.h"
+#include "model/trace/stacks.h"
+#include "model/trace/tasks.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Records of one event looked through for one of the waiting call's own context.
+constexpr size_t maximumLooks = 64;
+
+struct Record {
+    uint32_t process;
+    uint32_t event;
+    uint32_t correlation;
+    uint32_t eventSync;
+    uint32_t stream;
+    int64_t context;
+};
+
+struct Wait {
+    uint32_t waitingStream, waitCorrelation, recordedStream, recordCorrelation;
+};
+
+bool isNumber(uint32_t eventSync) {
+    return eventSync != 0 && eventSync != noIndex;
+}
+
+LargeVector<Record> recordsOf(const Trace& trace, const EventCallTable& calls) {
+    LargeVector<Record> records(trace.memory.get());
+    for (uint32_t row = 0; row < calls.size(); ++row) {
+        const uint32_t stream = calls.stream[row];
+        const bool isNamed = calls.event[row] != noIndex || isNumber(calls.eventSync[row]);
+        if (stream == noIndex || calls.correlation[row] == 0 || !isNamed) continue;
+        records.push_back({trace.streams[stream].process, calls.event[row], calls.correlation[row],
+                           calls.eventSync[row], stream, trace.streams[stream].contextId});
+    }
+    return records;
+}
+
+/// Finds what a wait waits for.
+class Records {
+  public:
+    explicit Records(LargeVector<Record> records)
+        : byEvent_(std::move(records)), bySync_(byEvent_.size(), byEvent_.get_allocator()) {
+        std::sort(byEvent_.begin(), byEvent_.end(), [](const Record& a, const Record& b) {
+            return std::tie(a.process, a.event, a.correlation) <
+                   std::tie(b.process, b.event, b.correlation);
+        });
+        std::iota(bySync_.begin(), bySync_.end(), 0u);
+        std::erase_if(bySync_,
+                      [this](uint32_t each) { return !isNumber(byEvent_[each].eventSync); });
+        std::sort(bySync_.begin(), bySync_.end(),
+                  [this](uint32_t a, uint32_t b) { return syncKey(a) < syncKey(b); });
+    }
+
+    const Record* awaitedBy(const Record& wait) const {
+        if (isNumber(wait.eventSync)) {
+            const auto key = std::pair(wait.process, wait.eventSync);
+            const auto found = std::lower_bound(
+                bySync_.begin(), bySync_.end(), key,
+                [this](uint32_t each, const auto& k) { return syncKey(each) < k; });
+            if (found != bySync_.end() && syncKey(*found) == key) return &byEvent_[*found];
+        }
+        const auto after = std::lower_bound(byEvent_.begin(), byEvent_.end(), wait,
+                                            [](const Record& a, const Record& b) {
+                                                return std::tie(a.process, a.event, a.correlation) <
+                                                       std::tie(b.process, b.event, b.correlation);
+                                            });
+        // Numbers of events are unique in a context; some recorders count them by process.
+        const Record* last = nullptr;
+        size_t looks = 0;
+        for (auto each = after; each != byEvent_.begin() && looks < maximumLooks; ++looks) {
+            --each;
+            if (each->process != wait.process || each->event != wait.event) break;
+            if (each->context == wait.context) return &*each;
+            if (!last) last = &*each;
+        }
+        return last;
+    }
+
+  private:
+    std::pair<uint32_t, uint32_t> syncKey(uint32_t each) const {
+        return {byEvent_[each].process, byEvent_[each].eventSync};
+    }
+
+    LargeVector<Record> byEvent_;   // by process, event, correlation
+    LargeVector<uint32_t> bySync_;  // those with a number of their own, by process and number
+};
+
+}  // namespace
+
+void buildWaits(Trace& trace) {
+    const Records records(recordsOf(trace, trace.eventRecords));
+    LargeMemory* const memory = trace.memory.get();
+    LargeVector<Wait> waits(memory);
+    for (const Record& wait : recordsOf(trace, trace.eventWaits)) {
+        const Record* record = records.awaitedBy(wait);
+        if (record && record->stream != wait.stream)
+            waits.push_back({wait.stream, wait.correlation, record->stream, record->correlation});
+    }
+    trace.eventRecords = {};
+    trace.eventWaits = {};
+    std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
+        return std::tie(a.waitingStream, a.waitCorrelation) <
+               std::tie(b.waitingStream, b.waitCorrelation);
+    });
+    LargeVector<uint32_t> byRecord(waits.size(), memory);
+    std::iota(byRecord.begin(), byRecord.end(), 0u);
+    sortLarge(byRecord, [&waits](uint32_t a, uint32_t b) {
+        return std::tie(waits[a].recordedStream, waits[a].recordCorrelation) <
+               std::tie(waits[b].recordedStream, waits[b].recordCorrelation);
+    });
+    auto table = tableIn<StreamWaitTable>(memory);
+    for (size_t row = 0; row < waits.size(); ++row) {
+        table.waitingStream.push_back(waits[row].waitingStream);
+        table.waitCorrelation.push_back(waits[row].waitCorrelation);
+        table.recordedStream.push_back(waits[row].recordedStream);
+        table.recordCorrelation.push_back(waits[row].recordCorrelation);
+        table.byRecord.push_back(byRecord[row]);
+    }
+    trace.streamWaits = std::move(table);
+}
+
+void buildBackwards(Trace& trace, const std::stop_token& stop) {
+    BackwardTable& table = trace.backwards;
+    if (table.size() == 0) return;
+    LargeMemory* const memory = trace.memory.get();
+    LargeVector<uint64_t> pairs(memory);
+    pairs.reserve(table.size());
+    for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row)
+        if (table.forward[row] != table.backward[row])
+            pairs.push_back(uint64_t{table.forward[row]} << 32 | table.backward[row]);
+    sortLarge(pairs, std::less<uint64_t>(), stop);
+    auto sorted = tableIn<BackwardTable>(memory);
+    for (size_t at = 0; at < pairs.size(); ++at) {
+        if (at > 0 && pairs[at] == pairs[at - 1]) continue;
+        sorted.forward.push_back(static_cast<uint32_t>(pairs[at] >> 32));
+        sorted.backward.push_back(static_cast<uint32_t>(pairs[at]));
+    }
+    const RowOrder order = sortedOrder(
+        sorted.size(),
+        [&sorted](uint32_t a, uint32_t b) { return sorted.backward[a] < sorted.backward[b]; },
+        memory, stop);
+    // An order that is empty is the one that they have.
+    for (uint32_t row = 0; row < sorted.size(); ++row)
+        sorted.byBackward.push_back(order.empty() ? row : order[row]);
+    table = std::move(sorted);
+}
+
+namespace {
+
+/// What a process lends.
+struct Lender {
+    uint32_t thread = noIndex;  ///< Its main thread, if that has stacks; else any thread lends.
+    uint32_t stack = noIndex;   ///< The last one.
+};
+
+/// The rows of a table that may have a stack, in order of time.
+class Places {
+  public:
+    Places(const Column<int64_t>& timeNs, const Column<uint32_t>& thread, Column<uint32_t>& stack,
+           Column<uint8_t>& isLent)
+        : timeNs_(timeNs),
+          thread_(thread),
+          stack_(stack),
+          isLent_(isLent),
+          stacks_(stack.memory()),
+          areLent_(isLent.memory()) {}
+
+    bool isAtEnd() const { return row_ >= stack_.size(); }
+    int64_t timeNs() const { return timeNs_[row_]; }
+
+    void findLenders(const Trace& trace, std::vector<Lender>& lenders,
+                     const std::stop_token& stop) const {
+        for (uint32_t row = 0; row < stack_.size() && !isStopped(stop, row); ++row) {
+            if (stack_[row] == noIndex) continue;
+            const uint32_t process = trace.threads[thread_[row]].process;
+            if (trace.threads[thread_[row]].tid == trace.processes[process].pid)
+                lenders[process].thread = thread_[row];
+        }
+    }
+    /// Looks at one row and goes on to the next.
+    void take(const Trace& trace, std::vector<Lender>& lenders) {
+        const uint32_t thread = thread_[row_], stack = stack_[row_];
+        ++row_;
+        Lender& lender = lenders[trace.threads[thread].process];
+        const bool isLent = stack == noIndex && lender.stack != noIndex && lender.thread != thread;
+        if (stack != noIndex && (lender.thread == noIndex || lender.thread == thread))
+            lender.stack = stack;
+        stacks_.push_back(isLent ? lender.stack : stack);
+        areLent_.push_back(isLent ? 1 : 0);
+    }
+    void finish() {
+        stack_ = std::move(stacks_);
+        isLent_ = std::move(areLent_);
+    }
+
+  private:
+    const Column<int64_t>& timeNs_;
+    const Column<uint32_t>& thread_;
+    Column<uint32_t>& stack_;
+    Column<uint8_t>& isLent_;
+    Column<uint32_t> stacks_;
+    Column<uint8_t> areLent_;
+    uint32_t row_ = 0;
+};
+
+/// One of several tables lends at a time: of those that are not at their end that which is behind,
+/// of equal ones the first.
+template <size_t count>
+Places* nextOf(std::array<Places, count>& tables) {
+    Places* next = nullptr;
+    for (Places& table : tables)
+        if (!table.isAtEnd() && (next == nullptr || table.timeNs() < next->timeNs())) next = &table;
+    return next;
+}
+
+/// By process and number; of several that are called alike copies come first, then the latest.
+void sortNodes(Trace& trace, const std::stop_token& stop) {
+    GraphNodeTable& nodes = trace.graphNodes;
+    const auto keyOf = [&](uint32_t row) {
+        return std::tuple(trace.threads[nodes.thread[row]].process, nodes.node[row],
+                          nodes.original[row] == 0, ~row);
+    };
+    const RowOrder order = sortedOrder(
+        nodes.size(), [&](uint32_t a, uint32_t b) { return keyOf(a) < keyOf(b); },
+        nodes.node.memory(), stop);
+    if (!order.empty())
+        forEachField(nodes, [&]<class T>(Column<T>& column) { permute(column, order, stop); });
+}
+
+/// A node that is the copy of another was captured where that was.
+void resolveCopies(Trace& trace, const std::stop_token& stop) {
+    GraphNodeTable& nodes = trace.graphNodes;
+    constexpr int mostCopies = 64;  // of copies; nobody makes so many
+    Column<uint32_t> stacks(nodes.stack.memory());
+    Column<uint8_t> areLent(nodes.isStackLent.memory());
+    for (uint32_t row = 0; row < nodes.size(); ++row) {
+        if (isStopped(stop, row)) return;
+        const uint32_t process = trace.threads[nodes.thread[row]].process;
+        uint32_t at = graphNodeRow(trace, process, nodes.node[row]);
+        for (int copies = 0; at != noIndex && nodes.original[at] != 0 && copies < mostCopies;
+             ++copies)
+            at = graphNodeRow(trace, process, nodes.original[at]);
+        const bool isKnown = at != noIndex && nodes.original[at] == 0;
+        stacks.push_back(isKnown ? nodes.stack[at] : noIndex);
+        areLent.push_back(isKnown ? nodes.isStackLent[at] : uint8_t{0});
+    }
+    nodes.stack = std::move(stacks);
+    nodes.isStackLent = std::move(areLent);
+}
+
+}  // namespace
+
+void buildStacks(Trace& trace, const std::stop_token& stop) {
+    GraphNodeTable& nodes = trace.graphNodes;
+    if (trace.stacks.size() > 0) {
+        std::vector<Lender> lenders(trace.processes.size());
+        // A range is begun before what is called in it.
+        std::array tables{
+            Places(trace.nvtx.startNs, trace.nvtx.thread, trace.nvtx.stack, trace.nvtx.isStackLent),
+            Places(trace.apiCalls.startNs, trace.apiCalls.thread, trace.apiCalls.stack,
+                   trace.apiCalls.isStackLent),
+            Places(nodes.timeNs, nodes.thread, nodes.stack, nodes.isStackLent)};
+        for (const Places& table : tables) table.findLenders(trace, lenders, stop);
+        size_t taken = 0;
+        while (Places* const next = nextOf(tables)) {
+            if (isStopped(stop, taken++)) return;
+            next->take(trace, lenders);
+        }
+        for (Places& table : tables) table.finish();
+    }
+    sortNodes(trace, stop);
+    resolveCopies(trace, stop);
+}
+
+namespace {
+
+/// Ranges times streams; some seconds' work. Real runs need less than a hundredth, hostile files
+/// could ask for any number.
+constexpr uint64_t mostSteps = uint64_t{1} << 32;
+
+/// One piece of GPU work, by the call that launched it.
+struct LaunchedWork {
+    int64_t callStartNs;
+    EventRef work;
+};
+
+/// What one thread launched on one stream, in order of the calls; by thread and stream.
+using WorkOfThreads = std::map<std::pair<uint32_t, uint32_t>, LargeVector<LaunchedWork>>;
+
+WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop) {
+    WorkOfThreads joined;
+    forEachLaunch(
+        trace,
+        [&](uint32_t call, EventRef work) {
+            const std::pair place{trace.apiCalls.thread[call], streamOf(trace, work)};
+            joined.try_emplace(place, trace.memory.get())
+                .first->second.push_back({trace.apiCalls.startNs[call], work});
+        },
+        stop);
+    const auto isEarlier = [](const LaunchedWork& a, const LaunchedWork& b) {
+        return a.callStartNs < b.callStartNs;
+    };
+    for (auto& [place, work] : joined)
+        if (!std::is_sorted(work.begin(), work.end(), isEarlier)) sortLarge(work, isEarlier, stop);
+    return joined;
+}
+
+/// From the first start to the last end of any run of work.
+class WorkSpan {
+  public:
+    WorkSpan(const Trace& trace, const LargeVector<LaunchedWork>& work)
+        : trace_(trace), work_(work) {
+        // A stream works in the order of its calls, so this is the usual case and needs no memory.
+        TimeRange last = trace.rangeOf(work.front().work);
+        for (const LaunchedWork& each : work) {
+            const TimeRange range = trace.rangeOf(each.work);
+            if (range.startNs < last.startNs || range.endNs < last.endNs) {
+                const auto startOf = [&trace](const LaunchedWork& w) {
+                    return trace.rangeOf(w.work).startNs;
+                };
+                const auto endOf = [&trace](const LaunchedWork& w) {
+                    return trace.rangeOf(w.work).endNs;
+                };
+                starts_.emplace(work.begin(), work.end(), startOf, trace.memory.get());
+                ends_.emplace(work.begin(), work.end(), endOf, trace.memory.get());
+                break;
+            }
+            last = range;
+        }
+    }
+
+    /// Of the pieces `[low, high)`; the run must not be empty.
+    TimeRange of(size_t low, size_t high) const {
+        if (starts_) return {starts_->minimum(low, high), ends_->maximum(low, high)};
+        return {trace_.rangeOf(work_[low].work).startNs,
+                trace_.rangeOf(work_[high - 1].work).endNs};
+    }
+
+  private:
+    const Trace& trace_;
+    const LargeVector<LaunchedWork>& work_;
+    std::optional<ExtremesTree<int64_t>> starts_, ends_;
+};
+
+/// Rows of ranges (not marks) by thread, each thread's sorted by start as the table is. Python
+/// functions lie too deep in each other to be looked at on a GPU.
+RowsByOwner rangesByThread(const Trace& trace, const std::stop_token& stop) {
+    return {trace.nvtx.thread, trace.threads.size(), stop, [&trace](uint32_t row) {
+                return trace.nvtx.style[row] != NvtxStyle::Mark &&
+                       trace.strings.at(trace.nvtx.domain[row]) != pythonDomain;
+            }};
+}
+
+void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t stream,
+            uint32_t count) {
+    table.startNs.push_back(range.startNs);
+    table.endNs.push_back(range.endNs);
+    table.nvtx.push_back(nvtx);
+    table.stream.push_back(stream);
+    table.operationCount.push_back(count);
+}
+
+/// Projects the ranges of one thread onto one stream; `work` is what it launched there.
+void project(const Trace& trace, std::span<const uint32_t> ranges, uint32_t stream,
+             const LargeVector<LaunchedWork>& work, ProjectionTable& table,
+             const std::stop_token& stop) {
+    const WorkSpan spans(trace, work);
+    size_t from = 0;
+    size_t step = 0;
+    for (const uint32_t row : ranges) {
+        if (isStopped(stop, step++)) return;
+        const int64_t startNs = trace.nvtx.startNs[row];
+        const int64_t endNs = trace.nvtx.endNs[row];
+        while (from < work.size() && work[from].callStartNs < startNs) ++from;
+        if (from == work.size()) break;
+        if (work[from].callStartNs >= endNs) continue;
+        const auto to = static_cast<size_t>(
+            std::partition_point(work.begin() + static_cast<std::ptrdiff_t>(from), work.end(),
+                                 [endNs](const LaunchedWork& w) { return w.callStartNs < endNs; }) -
+            work.begin());
+        append(table, spans.of(from, to), row, stream, static_cast<uint32_t>(to - from));
+    }
+}
+
+/// By start; of those that start together the outer range first.
+void sortProjections(const NvtxTable& nvtx, ProjectionTable& table, const std::stop_token& stop) {
+    // Plain, since a sort looks at each many times.
+    LargeMemory* const memory = table.startNs.memory();
+    const LargeVector<int64_t> startNs(table.startNs.begin(), table.startNs.end(), memory);
+    const auto isBefore = [&](uint32_t a, uint32_t b) {
+        if (startNs[a] != startNs[b]) return startNs[a] < startNs[b];
+        if (table.endNs[a] != table.endNs[b]) return table.endNs[a] > table.endNs[b];
+        const uint32_t nvtxA = table.nvtx[a];
+        const uint32_t nvtxB = table.nvtx[b];
+        if (nvtx.depth[nvtxA] != nvtx.depth[nvtxB]) return nvtx.depth[nvtxA] < nvtx.depth[nvtxB];
+        return nvtxA != nvtxB ? nvtxA < nvtxB : table.stream[a] < table.stream[b];
+    };
+    const RowOrder order = sortedOrder(table.size(), isBefore, memory, stop);
+    if (order.empty()) return;
+    permute(table.startNs, order, stop);
+    permute(table.endNs, order, stop);
+    permute(table.nvtx, order, stop);
+    permute(table.stream, order, stop);
+    permute(table.operationCount, order, stop);
+}
+
+}  // namespace
+
+void buildProjections(Trace& trace, const std::stop_token& stop) {
+    auto table = tableIn<ProjectionTable>(trace.memory.get());
+    WorkOfThreads works = joinCallsWithWork(trace, stop);
+    const RowsByOwner ranges = rangesByThread(trace, stop);
+    uint64_t steps = 0;
+    for (auto& [place, work] : works) {
+        const auto [thread, stream] = place;
+        steps += ranges.of(thread).size();
+        if (steps > mostSteps) {
+            trace.health.push_back(
+                {Severity::Warning, HealthCode::ProjectionsCut,
+                 "Too many NVTX ranges on threads with too many streams: those of the last threads "
+                 "are not shown on the GPU."});
+            break;
+        }
+        project(trace, ranges.of(thread), stream, work, table, stop);
+        work = LargeVector<LaunchedWork>();
+    }
+    if (stop.stop_requested()) return;
+    sortProjections(trace.nvtx, table, stop);
+
+    std::vector<LanePacker> packers(trace.streams.size(), LanePacker(Packing::Nested));
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        if (isStopped(stop, row)) return;
+        const uint32_t lane =
+            packers[table.stream[row]].place(table.startNs[row], table.endNs[row]);
+        table.depth.push_back(static_cast<uint16_t>(std::min(lane, LanePacker::maximumLanes)));
+    }
+    trace.projections = std::move(table);
+}
+
+}  // namespace lanescope

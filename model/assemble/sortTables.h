@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <stop_token>
+#include <utility>
+
+#include "model/numbers/LargeMemory.h"
+#include "model/trace/Trace.h"
+#include "model/trace/tasks.h"
+
+namespace lanescope {
+
+/// The order of the rows of a table.
+using RowOrder = LargeVector<uint32_t>;
+
+/// Puts `column` into the order of the given rows; leaves it as it is if stopped.
+template <class Column>
+void permute(Column& column, const RowOrder& order, const std::stop_token& stop) {
+    Column permuted(order.get_allocator().memory());
+    for (size_t index = 0; index < order.size(); ++index) {
+        if (isStopped(stop, index)) return;
+        permuted.push_back(column[order[index]]);
+    }
+    column = std::move(permuted);
+}
+
+/// The rows `[0, count)` in the order of `isLess`, in `memory`; empty if they stand in it already,
+/// the usual case, or if stopped.
+template <class Less>
+RowOrder sortedOrder(uint32_t count, Less isLess, LargeMemory* memory,
+                     const std::stop_token& stop) {
+    RowOrder order(memory);
+    bool isSorted = true;
+    for (uint32_t row = 1; row < count && isSorted; ++row) {
+        if (isStopped(stop, row)) return order;
+        isSorted = !isLess(row, row - 1);
+    }
+    if (isSorted) return order;
+    order.resize(count);
+    std::iota(order.begin(), order.end(), 0u);
+    sortLarge(order, isLess, stop);
+    if (stop.stop_requested()) order.clear();
+    return order;
+}
+
+/// Sorts every table of events by start, of those that start together the longest first, and keeps
+/// `nccl` pointing to its rows of `nvtx`. O(n) for tables that are sorted already.
+/// Stopped, it leaves tables that are as long as before, in no order.
+void sortTables(Trace& trace, unsigned threads, const std::stop_token& stop);
+
+}  // namespace lanescope

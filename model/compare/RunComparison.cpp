@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/compare/RunComparison.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/analysis/RunSummary.h"
+#include "model/analysis/StateWords.h"
+#include "model/analysis/shownNumbers.h"
+#include "model/compare/answer.h"
+#include "model/compare/cautions.h"
+#include "model/compare/judgeRuns.h"
+#include "model/compare/matchContributors.h"
+#include "model/text/formatValue.h"
+
+namespace lanescope::compare {
+
+using namespace analysis;
+
+/// One pair of workers, but for its place in the runs: with times of the mean step as they are
+/// shown, and to the nanosecond.
+struct ComparedWorkers {
+    WorkerComparison shown, exact;
+};
+
+/// Compares a worker with its counterpart. O(n log n), and quadratic in renamed kernels.
+ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate);
+
+/// The patterns of steps (`patternOf`) that one side has and the other has not, or has less than
+/// half as much of: what no median tells. Of several runs a side, what at least half of them do.
+/// One for each kind and period, of the worker where it is not time spent waiting for other ranks;
+/// the dearest first. With their words. O(n log n) in the steps.
+std::vector<PatternDifference> patternDifferences(const std::vector<WorkerComparison>& pairs,
+                                                  const RunSummary& baseline,
+                                                  const RunSummary& candidate);
+
+namespace {
+
+std::vector<int64_t> wallTimes(const WorkerSummary& worker) {
+    std::vector<int64_t> wallNs;
+    for (const StepSummary& step : worker.steps) wallNs.push_back(step.wallNs);
+    return wallNs;
+}
+
+int64_t countOf(const WorkerSummary& worker) {
+    return static_cast<int64_t>(worker.steps.size());
+}
+
+ContributorShare shareOf(const Contributor& contributor, int64_t steps) {
+    ContributorShare share;
+    share.name = contributor.name;
+    if (steps <= 0) return share;
+    share.totalNs = contributor.totalNs / steps;
+    share.count = static_cast<double>(contributor.count) / static_cast<double>(steps);
+    share.bytes = contributor.bytes / steps;
+    const bool isCollective = contributor.kind == ContributorKind::Collective;
+    const int64_t moved = isCollective ? contributor.busBytes : contributor.bytes;
+    const bool isMeasured = isCollective || contributor.kind == ContributorKind::Copy;
+    if (isMeasured && contributor.totalNs > 0)
+        share.gigabytesPerSecond =
+            static_cast<double>(moved) / static_cast<double>(contributor.totalNs);
+    return share;
+}
+
+bool standsBefore(const ContributorDifference& a, const ContributorDifference& b) {
+    const auto key = [](const ContributorDifference& each) {
+        return std::tuple(each.part, -each.lostNs(), -each.candidate.exposedNs);
+    };
+    return key(a) != key(b) ? key(a) < key(b)
+                            : std::tie(a.name(), a.path) < std::tie(b.name(), b.path);
+}
+
+std::vector<ContributorDifference> contributorDifferences(
+    const WorkerSummary& baseline, const WorkerSummary& candidate, const MeanStep& before,
+    const MeanStep& after, const std::vector<ContributorMatch>& matches) {
+    std::vector<ContributorDifference> differences;
+    const auto side = [](const WorkerSummary& worker, const MeanStep& mean, uint32_t index) {
+        if (index == noIndex) return ContributorShare{};
+        ContributorShare share = shareOf(worker.contributors[index], countOf(worker));
+        share.exposedNs = mean.exposedNs[index];
+        return share;
+    };
+    for (const ContributorMatch& match : matches) {
+        ContributorDifference difference;
+        difference.match = match.kind;
+        const Contributor& known = match.candidate != noIndex
+                                       ? candidate.contributors[match.candidate]
+                                       : baseline.contributors[match.baseline];
+        difference.part = known.part;
+        difference.kind = known.kind;
+        difference.path = known.path;
+        difference.baseline = side(baseline, before, match.baseline);
+        difference.candidate = side(candidate, after, match.candidate);
+        differences.push_back(std::move(difference));
+    }
+    std::sort(differences.begin(), differences.end(), standsBefore);
+    return differences;
+}
+
+std::vector<RangeDifference> rangeDifferences(
+    const std::vector<ContributorDifference>& contributors) {
+    std::map<std::pair<std::string, StepPart>, RangeDifference> byRange;
+    for (const ContributorDifference& each : contributors) {
+        RangeDifference& range = byRange[{each.path, each.part}];
+        range.path = each.path;
+        range.part = each.part;
+        range.baselineNs += each.baseline.exposedNs;
+        range.candidateNs += each.candidate.exposedNs;
+    }
+    std::vector<RangeDifference> ranges;
+    for (auto& [key, range] : byRange) ranges.push_back(std::move(range));
+    std::stable_sort(ranges.begin(), ranges.end(),
+                     [](const auto& a, const auto& b) { return a.lostNs() > b.lostNs(); });
+    return ranges;
+}
+
+/// A thread that waits is seen to sleep in one run and to wait for a lock in another: idle causes
+/// that differ in nothing but the state of the thread are one, unless both sides have the same of
+/// them.
+using CauseKey = std::tuple<StepPart, std::string, std::string>;
+
+CauseKey causeKey(const Contributor& idle) {
+    return {idle.part, std::string(withoutState(idle.name)), idle.path};
+}
+
+/// The causes whose states differ between both sides.
+std::set<CauseKey> causesOfOtherStates(const WorkerSummary& baseline,
+                                       const WorkerSummary& candidate) {
+    std::map<CauseKey, std::array<std::set<std::string>, 2>> names;
+    for (const Contributor& each : baseline.contributors)
+        if (each.kind == ContributorKind::Idle) names[causeKey(each)][0].insert(each.name);
+    for (const Contributor& each : candidate.contributors)
+        if (each.kind == ContributorKind::Idle) names[causeKey(each)][1].insert(each.name);
+    std::set<CauseKey> other;
+    for (const auto& [key, ofSides] : names)
+        if (ofSides[0] != ofSides[1] && !ofSides[0].empty() && !ofSides[1].empty())
+            other.insert(key);
+    return other;
+}
+
+/// The worker with each of these causes as one, in the place of its first.
+WorkerSummary withOneOfEach(const std::set<CauseKey>& causes, WorkerSummary worker) {
+    std::map<CauseKey, size_t> places;
+    std::vector<Contributor> merged;
+    for (Contributor& each : worker.contributors) {
+        CauseKey key = causeKey(each);
+        if (each.kind != ContributorKind::Idle || !causes.contains(key)) {
+            merged.push_back(std::move(each));
+            continue;
+        }
+        const auto [place, isFirst] = places.try_emplace(std::move(key), merged.size());
+        if (isFirst) {
+            each.name.resize(withoutState(each.name).size());
+            merged.push_back(std::move(each));
+            continue;
+        }
+        Contributor& sum = merged[place->second];
+        sum.count += each.count;
+        sum.exposedNs += each.exposedNs;
+        sum.totalNs += each.totalNs;
+        sum.order = std::min(sum.order, each.order);
+    }
+    worker.contributors = std::move(merged);
+    return worker;
+}
+
+/// Fills in the times of the mean step.
+void addMeanStep(const WorkerSummary& baseline, const WorkerSummary& candidate,
+                 const std::vector<ContributorMatch>& matches, int64_t quantumNs,
+                 WorkerComparison& pair) {
+    const MeanStep before = meanStep(baseline, quantumNs);
+    const MeanStep after = meanStep(candidate, quantumNs);
+    pair.baseline.meanNs = before.ns;
+    pair.candidate.meanNs = after.ns;
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        const auto part = static_cast<StepPart>(index);
+        pair.parts.push_back({part, before.parts[part], after.parts[part]});
+    }
+    pair.contributors = contributorDifferences(baseline, candidate, before, after, matches);
+    pair.ranges = rangeDifferences(pair.contributors);
+}
+
+}  // namespace
+
+ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSummary& ofCandidate) {
+    const std::set<CauseKey> causes = causesOfOtherStates(ofBaseline, ofCandidate);
+    const WorkerSummary baseline = withOneOfEach(causes, ofBaseline);
+    const WorkerSummary candidate = withOneOfEach(causes, ofCandidate);
+    WorkerComparison pair;
+    pair.baselineLabel = baseline.label();
+    pair.candidateLabel = candidate.label();
+    const std::vector<int64_t> before = wallTimes(baseline);
+    const std::vector<int64_t> after = wallTimes(candidate);
+    pair.baseline = distributionOf(before);
+    pair.candidate = distributionOf(after);
+    pair.claim = judgeSteps(before, after);
+    // Steps that take no time are no measure of anything (`timelessSentence`).
+    const auto isTimeless = [](const StepDistribution& steps) {
+        return steps.count > 0 && steps.medianNs <= 0;
+    };
+    if (isTimeless(pair.baseline) || isTimeless(pair.candidate))
+        pair.claim.outcome = Outcome::Nothing;
+    pair.scale =
+        DurationScale::ofStep(before.empty() ? pair.candidate.meanNs : pair.baseline.meanNs);
+    const std::vector<ContributorMatch> matches = matchContributors(
+        baseline.contributors, candidate.contributors, countOf(baseline), countOf(candidate));
+    ComparedWorkers compared{pair, pair};
+    addMeanStep(baseline, candidate, matches, pair.scale.quantumNs(), compared.shown);
+    addMeanStep(baseline, candidate, matches, 1, compared.exact);
+    return compared;
+}
+
+namespace {
+
+using Steps = std::span<const StepSummary>;
+
+/// The steps of each run of a worker that may be several: they are counted anew in each.
+std::vector<Steps> runsOf(const WorkerSummary& worker) {
+    std::vector<Steps> runs;
+    const Steps all = worker.steps;
+    size_t begin = 0;
+    for (size_t step = 1; step <= all.size(); ++step) {
+        if (step < all.size() && all[step].number > all[step - 1].number) continue;
+        runs.push_back(all.subspan(begin, step - begin));
+        begin = step;
+    }
+    return runs;
+}
+
+bool isSame(const StepPattern& a, const StepPattern& b) {
+    return a.kind == b.kind && a.period == b.period && (a.excessNs < 0) == (b.excessNs < 0);
+}
+
+/// What at least half of the runs of a worker do.
+std::optional<StepPattern> commonPattern(const WorkerSummary& worker, size_t series) {
+    const std::vector<Steps> runs = runsOf(worker);
+    std::vector<StepPattern> found;
+    for (const Steps run : runs)
+        if (std::optional<StepPattern> pattern = patternOf(run, series))
+            found.push_back(std::move(*pattern));
+    for (const StepPattern& pattern : found) {
+        const auto alike = std::count_if(found.begin(), found.end(), [&](const StepPattern& each) {
+            return isSame(each, pattern);
+        });
+        if (2 * static_cast<size_t>(alike) >= runs.size()) return pattern;
+    }
+    return std::nullopt;
+}
+
+/// Names what carries the pattern: what the outliers among its steps agree on, else what changed
+/// most of its part between the sides, if that is half of it.
+void blame(PatternDifference& one, const WorkerSummary& worker, const WorkerComparison& pair) {
+    const StepPattern& pattern = one.pattern;
+    const OutlierStep* first = nullptr;
+    bool doAgree = true;
+    for (const OutlierStep& outlier : worker.outliers) {
+        const bool isAffected =
+            std::any_of(pattern.affected.begin(), pattern.affected.end(), [&](uint32_t step) {
+                return step < worker.steps.size() && worker.steps[step].number == outlier.number;
+            });
+        if (!isAffected || outlier.part != pattern.part) continue;
+        if (!first) first = &outlier;
+        doAgree =
+            doAgree && outlier.contributor == first->contributor && outlier.path == first->path;
+    }
+    if (first && doAgree) {
+        one.contributor = first->contributor;
+        one.path = first->path;
+        return;
+    }
+    const int64_t sign = (pattern.costNs < 0) == one.isCandidate ? -1 : 1;
+    int64_t mostNs = std::abs(pattern.costNs) / 2;
+    for (const ContributorDifference& each : pair.contributors) {
+        if (each.part != pattern.part || each.kind == ContributorKind::Others ||
+            each.lostNs() * sign < mostNs)
+            continue;
+        mostNs = each.lostNs() * sign;
+        one.contributor = each.name();
+        one.path = each.path;
+    }
+}
+
+std::string everySoMany(int64_t period) {
+    static constexpr std::array<std::string_view, 11> words{"",       "",      "second", "third",
+                                                            "fourth", "fifth", "sixth",  "seventh",
+                                                            "eighth", "ninth", "tenth"};
+    if (period < static_cast<int64_t>(words.size()))
+        return fmt::format("every {} step", words[static_cast<size_t>(period)]);
+    return fmt::format("one step in {}", period);
+}
+
+/// "every third step of rank 2, GPU 2 takes 13.9 ms longer than the others".
+std::string whatText(const PatternDifference& one) {
+    const StepPattern& pattern = one.pattern;
+    const std::string time = timeText(static_cast<double>(std::abs(pattern.excessNs)));
+    const char* than = pattern.excessNs < 0 ? "less" : "longer";
+    switch (pattern.kind) {
+        case PatternKind::Period:
+            return fmt::format("{} of {} takes {} longer than the others",
+                               everySoMany(pattern.period), one.worker, time);
+        case PatternKind::Level:
+            return fmt::format("from step {} on the steps of {} take {} {} than before",
+                               pattern.firstNumber, one.worker, time, than);
+        case PatternKind::TwoModes:
+            return fmt::format("{:.0f} % of the steps of {} take {} longer than the others",
+                               100 * pattern.share, one.worker, time);
+        case PatternKind::Drift:
+            return fmt::format("the steps of {} {} by {} from the beginning of the run to its end",
+                               one.worker, pattern.excessNs < 0 ? "shrink" : "grow", time);
+    }
+    return {};
+}
+
+std::string textOf(const PatternDifference& one) {
+    const StepPattern& pattern = one.pattern;
+    const std::string_view side = one.isCandidate ? "candidate" : "baseline";
+    std::string text =
+        one.otherExcessNs == 0
+            ? fmt::format("only in the {} {}", side, whatText(one))
+            : fmt::format("in the {} {}, in the other run by {}", side, whatText(one),
+                          timeText(static_cast<double>(std::abs(one.otherExcessNs))));
+    text +=
+        fmt::format(" ({} in the mean step): {}",
+                    timeDifferenceText(static_cast<double>(pattern.costNs)), name(pattern.part));
+    if (!one.contributor.empty())
+        text += fmt::format("{} {}", isIdle(pattern.part) ? "" : ", in",
+                            shortContributorName(one.contributor, isIdle(pattern.part)));
+    if (!one.path.empty()) text += fmt::format(", in {}", printable(one.path));
+    return text;
+}
+
+/// Of a worker that waits for others in its collectives the pattern is theirs.
+bool isTheirs(const StepPattern& pattern) {
+    return pattern.part == StepPart::ExposedCommunication;
+}
+
+/// Keeps one of each kind: where it is the worker's own, and of these the dearest.
+void add(PatternDifference one, std::vector<PatternDifference>& found) {
+    const auto known = std::find_if(found.begin(), found.end(), [&](const auto& each) {
+        return each.isCandidate == one.isCandidate && isSame(each.pattern, one.pattern);
+    });
+    if (known == found.end()) {
+        found.push_back(std::move(one));
+        return;
+    }
+    const bool wasTheirs = isTheirs(known->pattern), areTheirs = isTheirs(one.pattern);
+    const bool isDearer = std::abs(one.pattern.costNs) > std::abs(known->pattern.costNs);
+    if (wasTheirs != areTheirs ? wasTheirs : isDearer) *known = std::move(one);
+}
+
+}  // namespace
+
+std::vector<PatternDifference> patternDifferences(const std::vector<WorkerComparison>& pairs,
+                                                  const RunSummary& baseline,
+                                                  const RunSummary& candidate) {
+    std::vector<PatternDifference> found;
+    for (uint32_t index = 0; index < pairs.size(); ++index) {
+        const WorkerComparison& pair = pairs[index];
+        const WorkerSummary& before = baseline.workers[pair.baselineWorker];
+        const WorkerSummary& after = candidate.workers[pair.candidateWorker];
+        const std::optional<StepPattern> old = commonPattern(before, pairs.size());
+        const std::optional<StepPattern> now = commonPattern(after, pairs.size());
+        const auto tell = [&](const std::optional<StepPattern>& own,
+                              const std::optional<StepPattern>& other, bool isCandidate) {
+            if (!own) return;
+            PatternDifference one;
+            one.isCandidate = isCandidate;
+            one.pair = index;
+            one.worker = isCandidate ? pair.candidateLabel : pair.baselineLabel;
+            one.pattern = *own;
+            if (other && isSame(*own, *other)) one.otherExcessNs = other->excessNs;
+            if (2 * std::abs(one.otherExcessNs) >= std::abs(own->excessNs)) return;
+            blame(one, isCandidate ? after : before, pair);
+            add(std::move(one), found);
+        };
+        tell(now, old, true);
+        tell(old, now, false);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return std::abs(a.pattern.costNs) > std::abs(b.pattern.costNs);
+    });
+    for (PatternDifference& one : found) one.text = textOf(one);
+    return found;
+}
+
+namespace {
+
+/// The worker of `run` with that rank on its first GPU, or `noIndex`.
+uint32_t workerOfRank(const RunSummary& run, std::optional<int> rank) {
+    for (uint32_t index = 0; index < run.workers.size(); ++index)
+        if (rank && run.workers[index].rank == rank) return index;
+    return noIndex;
+}
+
+bool haveOneWorkerARank(const RunSummary& run) {
+    for (uint32_t index = 0; index < run.workers.size(); ++index)
+        if (workerOfRank(run, run.workers[index].rank) != index) return false;
+    return true;
+}
+
+}  // namespace
+
+std::vector<WorkerPair> workerPairs(const RunSummary& baseline, const RunSummary& candidate) {
+    std::vector<WorkerPair> pairs;
+    if (haveOneWorkerARank(baseline) && haveOneWorkerARank(candidate)) {
+        for (uint32_t index = 0; index < candidate.workers.size(); ++index) {
+            const uint32_t other = workerOfRank(baseline, candidate.workers[index].rank);
+            if (other != noIndex) pairs.push_back({other, index});
+        }
+    }
+    if (!pairs.empty()) return pairs;
+    const size_t count = std::min(baseline.workers.size(), candidate.workers.size());
+    for (uint32_t index = 0; index < count; ++index) pairs.push_back({index, index});
+    return pairs;
+}
+
+namespace {
+
+/// The pair that decides how fast both runs are: that of the slower run's critical worker, since
+/// what holds that run up happens there. The first pair if that worker has no counterpart.
+uint32_t criticalPairOf(const std::vector<WorkerComparison>& pairs, const RunSummary& baseline,
+                        const RunSummary& candidate) {
+    if (pairs.empty()) return noIndex;
+    int64_t lostNs = 0;
+    for (const WorkerComparison& pair : pairs) lostNs += pair.lostNs();
+    const uint32_t critical = lostNs >= 0 ? candidate.criticalWorker() : baseline.criticalWorker();
+    for (uint32_t index = 0; index < pairs.size(); ++index)
+        if ((lostNs >= 0 ? pairs[index].candidateWorker : pairs[index].baselineWorker) == critical)
+            return index;
+    return 0;
+}
+
+void addOutliers(const RunSummary& run, bool isCandidate, std::vector<RunOutlier>& outliers) {
+    for (const WorkerSummary& worker : run.workers)
+        for (const OutlierStep& step : worker.outliers)
+            outliers.push_back({isCandidate, step.run.empty() ? worker.label() : step.run, step});
+}
+
+}  // namespace
+
+std::string_view name(Outcome outcome) {
+    static constexpr std::array<std::string_view, 9> all{
+        "nothing",      "too few steps", "steps alike",
+        "longer steps", "shorter steps", "within run-to-run spread",
+        "slower",       "faster",        "parts changed"};
+    return all[static_cast<size_t>(outcome)];
+}
+
+std::string_view identifier(Outcome outcome) {
+    static constexpr std::array<std::string_view, 9> all{
+        "nothing",      "too_few_steps", "alike",  "longer",       "shorter",
+        "within_noise", "slower",        "faster", "parts_changed"};
+    return all[static_cast<size_t>(outcome)];
+}
+
+std::string_view identifier(ClaimUnit unit) {
+    return unit == ClaimUnit::Runs ? "runs" : "steps";
+}
+
+std::string_view identifier(QuantityKind kind) {
+    return kind == QuantityKind::Part ? "part" : "idle_in_range";
+}
+
+std::string_view name(MatchKind kind) {
+    static constexpr std::array<std::string_view, 4> all{"same name", "same position",
+                                                         "only in baseline", "only in candidate"};
+    return all[static_cast<size_t>(kind)];
+}
+
+std::string_view identifier(MatchKind kind) {
+    static constexpr std::array<std::string_view, 4> all{"same_name", "same_position",
+                                                         "only_baseline", "only_candidate"};
+    return all[static_cast<size_t>(kind)];
+}
+
+const std::string& ContributorDifference::name() const {
+    return match == MatchKind::OnlyBaseline ? baseline.name : candidate.name;
+}
+
+void answer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate) {
+    comparison.answer = answerOf(comparison, baseline, candidate);
+    comparison.answer.cautions = cautionsOf(baseline, candidate);
+    sayAnswer(comparison, baseline, candidate);
+    // It may be all there is to it, so it stands before the verdict.
+    const auto differences = machineDifferences(baseline.facts, candidate.facts);
+    if (differences.empty() || comparison.answer.outcome == Outcome::Nothing) return;
+    const std::string first =
+        fmt::format("The machines differ ({}). ", fmt::join(differences, ", "));
+    comparison.answer.sentence.insert(0, first);
+    comparison.answer.clauses.insert(comparison.answer.clauses.begin(), Clause{first});
+}
+
+RunComparison compareRuns(BaselineRun baseline, CandidateRun candidate) {
+    const RunSummary& before = baseline.summary;
+    const RunSummary& after = candidate.summary;
+    RunComparison comparison;
+    comparison.baseline = before.facts;
+    comparison.candidate = after.facts;
+    comparison.baselineSource = before.source;
+    comparison.candidateSource = after.source;
+    comparison.baselinePattern = before.pattern;
+    comparison.candidatePattern = after.pattern;
+    for (const WorkerPair& pair : workerPairs(before, after)) {
+        ComparedWorkers workers =
+            compareWorkers(before.workers[pair.baseline], after.workers[pair.candidate]);
+        for (WorkerComparison* each : {&workers.shown, &workers.exact}) {
+            each->baselineWorker = pair.baseline;
+            each->candidateWorker = pair.candidate;
+        }
+        comparison.workers.push_back(std::move(workers.shown));
+        comparison.exact.push_back(std::move(workers.exact));
+    }
+    comparison.critical = criticalPairOf(comparison.exact, before, after);
+    addOutliers(before, false, comparison.outliers);
+    addOutliers(after, true, comparison.outliers);
+    std::stable_sort(
+        comparison.outliers.begin(), comparison.outliers.end(),
+        [](const RunOutlier& a, const RunOutlier& b) { return a.step.excessNs > b.step.excessNs; });
+    comparison.patterns = patternDifferences(comparison.workers, before, after);
+    answer(comparison, before, after);
+    return comparison;
+}
+
+}  // namespace lanescope::compare

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/format/checksums.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+
+#include "model/format/checkFile.h"
+
+namespace lanescope {
+
+uint32_t checksumOf(std::span<const std::byte> bytes, uint32_t before) {
+    const auto* from = reinterpret_cast<const Bytef*>(bytes.data());
+    return static_cast<uint32_t>(::crc32_z(before, from, bytes.size()));
+}
+
+namespace {
+
+constexpr std::array<char, 8> sealMagic{'L', 'S', 'C', 'P', 'S', 'E', 'A', 'L'};
+constexpr uint32_t sealVersion = 1;
+
+/// The last bytes of a sealed file, behind the checksums of its pages.
+struct SealEnd {
+    uint32_t version = sealVersion;
+    uint32_t pageBytes = 0;
+    uint32_t pageCount = 0;
+    uint32_t changeCounter = 0;
+    uint32_t checksumOfList = 0;
+    uint32_t checksum = 0;  ///< Of what stands before it here.
+    std::array<char, 8> magic = sealMagic;
+};
+static_assert(sizeof(SealEnd) == 32);
+
+using Bytes = std::span<const std::byte>;
+
+uint32_t checksumOfEnd(const SealEnd& end) {
+    return checksumOf(std::as_bytes(std::span(&end, 1)).first(offsetof(SealEnd, checksum)));
+}
+
+/// 0, or what went wrong; a file that ends early is an I/O error.
+int readAll(int file, std::span<std::byte> to, uint64_t at) {
+    while (!to.empty()) {
+        const ssize_t got = ::pread(file, to.data(), to.size(), static_cast<off_t>(at));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got < 0 ? errno : EIO;
+        at += static_cast<uint64_t>(got);
+        to = to.subspan(static_cast<size_t>(got));
+    }
+    return 0;
+}
+
+int writeAll(int file, Bytes bytes, uint64_t at) {
+    while (!bytes.empty()) {
+        const ssize_t put = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return put < 0 ? errno : EIO;
+        at += static_cast<uint64_t>(put);
+        bytes = bytes.subspan(static_cast<size_t>(put));
+    }
+    return 0;
+}
+
+struct Header {
+    uint32_t pageBytes = 0, pageCount = 0, changeCounter = 0;
+};
+
+/// Nothing if it does not know how many pages there are.
+std::optional<Header> headerOf(std::span<const std::byte, sqliteHeaderBytes> bytes) {
+    const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
+    const uint64_t whole = sqliteFileBytes({from, bytes.size()});
+    Header header;
+    header.pageBytes = uint32_t{from[16]} << 8 | from[17];
+    if (header.pageBytes == 1) header.pageBytes = 65536;
+    if (whole == 0 || header.pageBytes < 512 || whole / header.pageBytes > UINT32_MAX)
+        return std::nullopt;
+    header.pageCount = static_cast<uint32_t>(whole / header.pageBytes);
+    header.changeCounter = changeCounterIn(bytes);
+    return header;
+}
+
+/// 0, or what went wrong.
+int checksumPages(int file, const Header& header, std::vector<uint32_t>& checksums) {
+    constexpr size_t bytesAtOnce = size_t{1} << 20;
+    std::vector<std::byte> part(bytesAtOnce);
+    const size_t pagesAtOnce = bytesAtOnce / header.pageBytes;
+    for (size_t first = 0; first < header.pageCount; first += pagesAtOnce) {
+        const size_t count = std::min(pagesAtOnce, header.pageCount - first);
+        const std::span<std::byte> pages(part.data(), count * header.pageBytes);
+        if (const int error = readAll(file, pages, uint64_t{first} * header.pageBytes); error != 0)
+            return error;
+        for (size_t page = 0; page < count; ++page)
+            checksums.push_back(
+                checksumOf(pages.subspan(page * header.pageBytes, header.pageBytes)));
+    }
+    return 0;
+}
+
+/// 0, or what went wrong; nothing is left behind the pages then.
+int seal(int file, const Header& header) {
+    std::vector<uint32_t> checksums;
+    if (const int error = checksumPages(file, header, checksums); error != 0) return error;
+    const Bytes list = std::as_bytes(std::span(checksums));
+    SealEnd end;
+    end.pageBytes = header.pageBytes;
+    end.pageCount = header.pageCount;
+    end.changeCounter = header.changeCounter;
+    end.checksumOfList = checksumOf(list);
+    end.checksum = checksumOfEnd(end);
+    const uint64_t behindPages = uint64_t{header.pageBytes} * header.pageCount;
+    if (::ftruncate(file, static_cast<off_t>(behindPages)) != 0) return errno;
+    int error = writeAll(file, list, behindPages);
+    if (error == 0)
+        error = writeAll(file, std::as_bytes(std::span(&end, 1)), behindPages + list.size());
+    if (error != 0) static_cast<void>(::ftruncate(file, static_cast<off_t>(behindPages)) == 0);
+    return error;
+}
+
+PageSeal sealBefore(const SealEnd& end, uint64_t fileBytes, const ReadAt& read) {
+    PageSeal found;
+    found.state = SealState::Broken;
+    std::array<std::byte, sqliteHeaderBytes> header{};
+    const uint64_t listBytes = uint64_t{end.pageCount} * sizeof(uint32_t);
+    if (end.checksum != checksumOfEnd(end) || end.version != sealVersion ||
+        listBytes > fileBytes - sizeof end || !read(header, 0))
+        return found;
+    found.pageBytes = end.pageBytes;
+    found.changeCounter = end.changeCounter;
+    std::vector<uint32_t> checksums(end.pageCount);
+    const std::span<std::byte> list = std::as_writable_bytes(std::span(checksums));
+    const bool isListGood =
+        read(list, fileBytes - sizeof end - listBytes) && checksumOf(list) == end.checksumOfList;
+    if (!isListGood) return found;
+    found.state =
+        changeCounterIn(header) == end.changeCounter ? SealState::Whole : SealState::Changed;
+    found.checksums = std::move(checksums);
+    return found;
+}
+
+}  // namespace
+
+bool PageSeal::isAsSealed(size_t number, std::span<const std::byte> page) const {
+    if (page.size() != pageBytes) return true;
+    if (number >= checksums.size()) return state != SealState::Changed;
+    return checksumOf(page) == checksums[number];
+}
+
+uint32_t changeCounterIn(std::span<const std::byte> header) {
+    uint32_t counter = 0;
+    for (size_t at = 24; at < 28 && at < header.size(); ++at)
+        counter = counter << 8 | std::to_integer<uint32_t>(header[at]);
+    return counter;
+}
+
+Result<void> sealPages(const std::filesystem::path& path) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int error = file < 0 ? errno : 0;
+    std::array<std::byte, sqliteHeaderBytes> bytes{};
+    struct stat status {};
+    if (error == 0) error = readAll(file, bytes, 0);
+    if (error == 0 && ::fstat(file, &status) != 0) error = errno;
+    const std::optional<Header> header = error == 0 ? headerOf(bytes) : std::nullopt;
+    const bool isWhole = header && uint64_t{header->pageBytes} * header->pageCount <=
+                                       static_cast<uint64_t>(status.st_size);
+    if (isWhole) error = seal(file, *header);
+    if (file >= 0) ::close(file);
+    if (error != 0)
+        return fail("The checksums of {} could not be written: {}.", path.string(),
+                    std::strerror(error));
+    if (!isWhole)
+        return fail("The checksums of {} could not be written: it is cut short.", path.string());
+    return {};
+}
+
+PageSeal readSeal(uint64_t fileBytes, const ReadAt& read) {
+    SealEnd end;
+    if (fileBytes < sqliteHeaderBytes + sizeof end ||
+        !read(std::as_writable_bytes(std::span(&end, 1)), fileBytes - sizeof end) ||
+        end.magic != sealMagic)
+        return {};
+    return sealBefore(end, fileBytes, read);
+}
+
+}  // namespace lanescope

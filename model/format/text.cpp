@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/format/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lanescope {
+
+size_t utf8SequenceLength(std::string_view text) {
+    const auto byte = [&](size_t index) { return static_cast<unsigned char>(text[index]); };
+    const unsigned char first = byte(0);
+    if (first < 0x80) return 1;
+    const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+    for (size_t index = 1; index < length; ++index)
+        if ((byte(index) & 0xc0) != 0x80) return 0;
+    // Overlong forms, surrogates and what lies beyond Unicode show in the second byte.
+    const unsigned char second = byte(1);
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+        return 0;
+    return length;
+}
+
+bool isUtf8(std::string_view text) {
+    const auto* const plainEnd = std::find_if(text.data(), text.data() + text.size(), [](char c) {
+        return static_cast<unsigned char>(c) >= 0x80;
+    });
+    text.remove_prefix(static_cast<size_t>(plainEnd - text.data()));
+    while (!text.empty()) {
+        const size_t length = utf8SequenceLength(text);
+        if (length == 0) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+std::string validUtf8(std::string_view text) {
+    std::string result;
+    result.reserve(text.size());
+    while (!text.empty()) {
+        const size_t length = utf8SequenceLength(text);
+        result += length == 0 ? "\xef\xbf\xbd" : text.substr(0, length);
+        text.remove_prefix(std::max<size_t>(length, 1));
+    }
+    return result;
+}
+
+std::string jsonQuoted(std::string_view text) {
+    std::string json = "\"";
+    for (const char c : validUtf8(text)) {
+        if (c == '"' || c == '\\')
+            json.append(1, '\\').append(1, c);
+        else if (static_cast<unsigned char>(c) < 0x20)
+            json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        else
+            json += c;
+    }
+    return json + '"';
+}
+
+JsonText& JsonText::begin(std::string_view key, char open, char close) {
+    next(key);
+    text_ += open;
+    closing_ += close;
+    isFirst_ = true;
+    return *this;
+}
+
+JsonText& JsonText::end() {
+    const char close = closing_.back();
+    closing_.pop_back();
+    if (!isFirst_) text_.append(1, '\n').append(2 * closing_.size(), ' ');
+    text_ += close;
+    isFirst_ = false;
+    return *this;
+}
+
+void JsonText::next(std::string_view key) {
+    if (!isFirst_) text_ += ',';
+    if (!closing_.empty()) text_.append(1, '\n').append(2 * closing_.size(), ' ');
+    isFirst_ = false;
+    if (key.empty()) return;
+    text_ += jsonQuoted(key);
+    text_ += ": ";
+}
+
+JsonText& JsonText::member(std::string_view key, std::string_view value) {
+    next(key);
+    text_ += jsonQuoted(value);
+    return *this;
+}
+
+JsonText& JsonText::word(std::string_view key, std::string_view value) {
+    next(key);
+    text_ += value;
+    return *this;
+}
+
+}  // namespace lanescope

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/TraceFormat.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <vector>
+
+#include "model/importers/importedFormats.h"
+#include "model/importers/unreadableFormats.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::array knownFormats{&lanescopeFormat,
+                                  &nsightFormat,
+                                  &nvprofFormat,
+                                  &chromeFormat,
+                                  &rocpdFormat,
+                                  &rpdFormat,
+                                  &xplaneFormat,
+                                  &perfettoFormat,
+                                  &inspectorFormat,
+                                  &nsightReportFormat,
+                                  &nvvpSessionFormat,
+                                  &nvprofLogFormat,
+                                  &memorySnapshotFormat,
+                                  &flightRecorderFormat,
+                                  &pickleFormat,
+                                  &fleetReportFormat,
+                                  &xzFormat,
+                                  &zstdFormat,
+                                  &bzip2Format,
+                                  &zipFormat,
+                                  &gzipTwiceFormat,
+                                  &tarFormat};
+
+/// "a, b or c".
+std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {
+    std::vector<std::string_view> names;
+    for (const TraceFormat* format : formats)
+        if (format->read != nullptr) names.push_back(format->name);
+    std::string list;
+    for (size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) list += i + 1 == names.size() ? lastJoin : ", ";
+        list += names[i];
+    }
+    return list;
+}
+
+/// Of a format that is known by name only.
+Error refusalOf(const TraceFormat& format, const TraceSource& source) {
+    return {fmt::format("{} is {}: {}.", source.path().string(), format.name, format.advice)};
+}
+
+/// Of what is no trace.
+Result<void> checkIsAsCalled(const TraceSource& source) {
+    if (source.isCompressed() || source.path().extension() != ".gz") return {};
+    return fail(
+        "{} is called as what gzip packed and does not begin as one: its beginning is damaged, or "
+        "it is something else. Copy it again, or call it what it is.",
+        source.path().string());
+}
+
+}  // namespace
+
+std::span<const TraceFormat* const> traceFormats() {
+    return knownFormats;
+}
+
+Result<const TraceFormat*> findFormat(TraceSource& source,
+                                      std::span<const TraceFormat* const> formats) {
+    for (const TraceFormat* format : formats) {
+        const Result<bool> isIt = format->recognises(source);
+        if (!isIt) return fail(isIt.error());
+        if (!*isIt) continue;
+        if (format->read == nullptr) return fail(refusalOf(*format, source));
+        return format;
+    }
+    if (const Result<void> packed = checkIsAsCalled(source); !packed) return fail(packed.error());
+    return fail("{} is not a trace: {} neither {}.", source.path().string(),
+                source.isCompressed() ? "what is compressed in it is" : "it is",
+                namesOf(formats, " nor "));
+}
+
+Result<void> refuseWithoutTables(TraceSource& source) {
+    if (source.startsLikeSqlite()) return {};
+    for (const TraceFormat* format : knownFormats) {
+        const Result<bool> isIt = format->recognises(source);
+        if (!isIt || !*isIt) continue;
+        if (format->read == nullptr) return fail(refusalOf(*format, source));
+        return fail(
+            "{0} is {1}, whose tables only a trace of our own has: make one with \"lanescope "
+            "import {0}\".",
+            source.path().string(), format->name);
+    }
+    return checkIsAsCalled(source);
+}
+
+std::string readableFormats() {
+    std::string names = namesOf(knownFormats, ", or ");
+    names.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(names.front())));
+    return names;
+}
+
+std::string formatPatterns() {
+    std::vector<std::string> patterns;
+    const auto add = [&patterns](std::string pattern) {
+        if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end())
+            patterns.push_back(std::move(pattern));
+    };
+    for (const TraceFormat* format : knownFormats)
+        for (const std::string_view ending : format->endings)
+            if (format->read != nullptr && !ending.empty()) {
+                add(fmt::format("*{}", ending));
+                if (format->opensPacked) add(fmt::format("*{}.gz", ending));
+            }
+    return fmt::format("{}", fmt::join(patterns, " "));
+}
+
+}  // namespace lanescope

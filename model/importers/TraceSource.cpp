@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/TraceSource.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <system_error>
+
+#include "model/format/checkFile.h"
+#include "model/importers/UnpackedStream.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t startBytes = 4096;
+
+}  // namespace
+
+Result<TraceSource> TraceSource::begin(Result<UnpackedStream> stream,
+                                       const std::filesystem::path& path) {
+    if (!stream) return fail(stream.error());
+    TraceSource source(std::move(*stream));
+    source.path_ = path;
+    source.start_.resize(startBytes);
+    const Result<size_t> count = source.stream_.read(source.start_);
+    if (!count) return fail(count.error());
+    source.start_.resize(*count);
+    if (*count == 0 && source.isCompressed())
+        return fail("{} holds nothing: what gzip packed into it was empty. Pack the trace again.",
+                    path.string());
+    return source;
+}
+
+Result<TraceSource> TraceSource::open(const std::filesystem::path& path,
+                                      const LoadProgress& unpacking) {
+    Result<TraceSource> source = begin(UnpackedStream::open(path), path);
+    if (source) source->unpacking_ = &unpacking;
+    return source;
+}
+
+Result<TraceSource> TraceSource::open(int descriptor, const std::filesystem::path& path) {
+    Result<TraceSource> source = begin(UnpackedStream::open(descriptor, path), path);
+    if (source) source->descriptor_ = descriptor;
+    return source;
+}
+
+bool TraceSource::startsLikeSqlite() const {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(start_.data());
+    return isSqliteHeader(std::span(bytes, std::min(start_.size(), sqliteHeaderBytes)));
+}
+
+Result<size_t> TraceSource::read(std::span<char> bytes) {
+    const size_t count = std::min(bytes.size(), start_.size() - startRead_);
+    std::copy_n(start_.begin() + static_cast<std::ptrdiff_t>(startRead_), count, bytes.begin());
+    startRead_ += count;
+    if (count == bytes.size()) return count;
+    const Result<size_t> more = stream_.read(bytes.subspan(count));
+    // A failure comes again with the next call.
+    if (!more) return count > 0 ? Result<size_t>(count) : more;
+    return count + *more;
+}
+
+Result<UnpackedFile> TraceSource::unpacked() const {
+    return unpackGzip(path_, UnpackLimits{}, *unpacking_);
+}
+
+Result<const Database*> TraceSource::database() {
+    if (database_) return &*database_;
+    const auto opened = [this]() -> Result<Database> {
+        if (descriptor_ >= 0) return Database::openReadOnly(descriptor_, path_);
+        if (!isCompressed()) return Database::openReadOnly(path_);
+        const Result<UnpackedFile> whole = unpacked();
+        if (!whole) return fail(whole.error());
+        hasBytesBehind_ = whole->hasBytesBehind;
+        return Database::openReadOnly(whole->file.descriptor(), path_);
+    };
+    Result<Database> database = opened();
+    if (!database) return fail(database.error());
+    database_.emplace(std::move(*database));
+    return &*database_;
+}
+
+Result<void> checkIsNoTrace(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) return {};
+    if (std::filesystem::file_size(path, error) == 0) return {};
+    Result<UnpackedStream> stream = UnpackedStream::open(path);
+    if (!stream)
+        return fail("Will not write over {}, which may be a trace. {} Choose another output file.",
+                    path.string(), stream.error().sentence);
+    std::array<char, sqliteHeaderBytes> start{};
+    // What cannot be unpacked is no trace, either.
+    const Result<size_t> count = stream->read(start);
+    const auto* const bytes = reinterpret_cast<const unsigned char*>(start.data());
+    if (!count || !isSqliteHeader(std::span(bytes, *count))) return {};
+    return fail(
+        "Will not write over {}, which is a trace or another database; choose another "
+        "output file.",
+        path.string());
+}
+
+}  // namespace lanescope

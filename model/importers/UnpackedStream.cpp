@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/UnpackedStream.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstring>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "model/format/checkFile.h"
+#include "model/text/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t bufferBytes = size_t{1} << 18;
+/// More zeros than this behind what was packed are no padding.
+constexpr size_t mostPadding = size_t{1} << 20;
+constexpr unsigned char gzipMark[] = {0x1f, 0x8b};
+
+bool isGzip(const unsigned char* bytes, size_t count) {
+    return count >= std::size(gzipMark) &&
+           std::equal(std::begin(gzipMark), std::end(gzipMark), bytes);
+}
+
+/// As `read`, but whole: fewer bytes than asked for at the end of the file only. -1 on failure.
+ssize_t readAll(int descriptor, unsigned char* bytes, size_t count) {
+    size_t done = 0;
+    while (done < count) {
+        const ssize_t read = ::read(descriptor, bytes + done, count - done);
+        if (read < 0 && errno == EINTR) continue;
+        if (read < 0) return done > 0 ? static_cast<ssize_t>(done) : -1;
+        if (read == 0) break;
+        done += static_cast<size_t>(read);
+    }
+    return static_cast<ssize_t>(done);
+}
+
+}  // namespace
+
+/// zlib's `gzread` would keep what came out of a buffer before damage in it to itself.
+struct UnpackedStream::Packed {
+    z_stream stream{};
+    int descriptor = -1;
+    bool isReady = false;   ///< `stream` is to be ended.
+    bool isInside = false;  ///< Of what was packed as one, and not behind its end.
+    bool isEnd = false;
+    bool hasBytesBehind = false;
+    int behindError = 0;  ///< errno, if what is behind the end could not be read.
+    uint64_t bytesRead = 0;
+    std::vector<unsigned char> input;
+
+    Packed() = default;
+    Packed(const Packed&) = delete;
+    Packed& operator=(const Packed&) = delete;
+    ~Packed() {
+        if (isReady) inflateEnd(&stream);
+        if (descriptor >= 0) ::close(descriptor);
+    }
+
+    /// Reads on behind what is not unpacked yet: how many bytes, 0 at the end, -1 with `errno` on
+    /// failure.
+    ssize_t refill() {
+        if (stream.avail_in > 0) std::memmove(input.data(), stream.next_in, stream.avail_in);
+        const ssize_t count =
+            readAll(descriptor, input.data() + stream.avail_in, input.size() - stream.avail_in);
+        stream.next_in = input.data();
+        if (count <= 0) return count;
+        stream.avail_in += static_cast<unsigned>(count);
+        bytesRead += static_cast<uint64_t>(count);
+        return count;
+    }
+
+    /// Goes on to what was packed next; what is behind the last is passed over, as gzip does.
+    void beginNext() {
+        isEnd = !isGzip(stream.next_in, stream.avail_in) || inflateReset(&stream) != Z_OK;
+        isInside = !isEnd;
+        if (isEnd) lookBehind();
+    }
+
+    /// Some zeros behind the end are what a tape or a disk pads files with.
+    void lookBehind() {
+        size_t looked = 0;
+        for (ssize_t came = 1; came > 0 && !hasBytesBehind;) {
+            const unsigned char* const begin = stream.next_in;
+            looked += stream.avail_in;
+            hasBytesBehind =
+                looked > mostPadding || std::any_of(begin, begin + stream.avail_in,
+                                                    [](unsigned char byte) { return byte != 0; });
+            stream.avail_in = 0;
+            came = refill();
+            if (came < 0) behindError = errno;
+        }
+    }
+};
+
+UnpackedStream::UnpackedStream() = default;
+UnpackedStream::UnpackedStream(UnpackedStream&& other) noexcept = default;
+UnpackedStream& UnpackedStream::operator=(UnpackedStream&& other) noexcept = default;
+UnpackedStream::~UnpackedStream() = default;
+
+Result<UnpackedStream> UnpackedStream::open(const std::filesystem::path& path) {
+    const Result<uint64_t> bytes = checkFile(path);
+    if (!bytes) return fail(bytes.error());
+    // What was a file a moment ago may be a pipe by now.
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    Result<UnpackedStream> stream = open(descriptor, path);
+    ::close(descriptor);
+    return stream;
+}
+
+Result<UnpackedStream> UnpackedStream::open(int descriptor, const std::filesystem::path& path) {
+    UnpackedStream stream;
+    stream.path_ = path;
+    struct stat status {};
+    const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (own < 0 || ::fstat(own, &status) != 0 || ::lseek(own, 0, SEEK_SET) != 0) {
+        const int error = errno;
+        if (own >= 0) ::close(own);
+        return fail("Cannot read {}: {}.", path.string(), std::strerror(error));
+    }
+    stream.fileBytes_ = static_cast<uint64_t>(status.st_size);
+    stream.packed_ = std::make_unique<Packed>();
+    Packed& packed = *stream.packed_;
+    packed.descriptor = own;
+    unsigned char start[std::size(gzipMark)]{};
+    const ssize_t count = ::pread(own, start, sizeof start, 0);
+    stream.isCompressed_ = count > 0 && isGzip(start, static_cast<size_t>(count));
+    if (!stream.isCompressed_) return stream;
+    packed.input.resize(bufferBytes);
+    packed.stream.next_in = packed.input.data();
+    constexpr int gzipOnly = 16;
+    packed.isReady = packed.isInside = inflateInit2(&packed.stream, MAX_WBITS + gzipOnly) == Z_OK;
+    if (!packed.isReady) return fail("{} cannot be read: memory is short.", path.string());
+    return stream;
+}
+
+Result<size_t> UnpackedStream::read(std::span<char> bytes) {
+    auto* const out = reinterpret_cast<unsigned char*>(bytes.data());
+    const size_t wanted = std::min<size_t>(bytes.size(), INT_MAX);
+    if (isCompressed_) return unpack(out, wanted);
+    const ssize_t count = readAll(packed_->descriptor, out, wanted);
+    if (count < 0) return fail("Cannot read {}: {}.", path_.string(), std::strerror(errno));
+    packed_->bytesRead += static_cast<uint64_t>(count);
+    return static_cast<size_t>(count);
+}
+
+Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
+    Packed& packed = *packed_;
+    z_stream& stream = packed.stream;
+    stream.next_out = bytes;
+    stream.avail_out = static_cast<unsigned>(wanted);
+    const auto taken = [&] { return wanted - stream.avail_out; };
+    while (stream.avail_out > 0 && !packed.isEnd) {
+        const size_t needed = packed.isInside ? 1 : std::size(gzipMark);
+        const ssize_t came = stream.avail_in < needed ? packed.refill() : 1;
+        if (came < 0) {
+            if (taken() > 0) break;
+            return fail("Cannot read {}: {}.", path_.string(), std::strerror(errno));
+        }
+        if (!packed.isInside) packed.beginNext();
+        if (packed.isEnd) break;
+        // At the end, too: it may hold what it had no room for.
+        const int code = inflate(&stream, Z_NO_FLUSH);
+        if (came == 0 && code == Z_BUF_ERROR) {
+            if (taken() > 0) break;
+            return fail("The compressed file {} is cut short. Copy it again.", path_.string());
+        }
+        if (code == Z_STREAM_END) packed.isInside = false;
+        if (code == Z_OK || code == Z_STREAM_END || (code == Z_BUF_ERROR && stream.avail_in == 0))
+            continue;
+        // Once all is taken that came before it, asking again meets it again.
+        if (taken() > 0) break;
+        if (code == Z_MEM_ERROR)
+            return fail("{} cannot be unpacked: memory is short.", path_.string());
+        return fail("The compressed file {} is damaged. Copy it again.", path_.string());
+    }
+    if (taken() == 0 && packed.behindError != 0)
+        return fail("Cannot read {}: {}.", path_.string(), std::strerror(packed.behindError));
+    return taken();
+}
+
+bool UnpackedStream::hasBytesBehind() const {
+    return packed_->hasBytesBehind;
+}
+
+double UnpackedStream::fractionRead() const {
+    if (fileBytes_ == 0) return 0;
+    const uint64_t done = packed_->bytesRead - packed_->stream.avail_in;
+    return std::min(1.0, static_cast<double>(done) / static_cast<double>(fileBytes_));
+}
+
+namespace {
+
+constexpr size_t chunkBytes = size_t{1} << 20;
+constexpr std::chrono::milliseconds reportInterval{40};
+/// The checksums of a trace, which stand behind its pages, are less than this part of them.
+constexpr uint64_t sealShare = 64;
+/// And what else may stand there.
+constexpr uint64_t mostBehind = 64 << 10;
+
+/// One run of unpacking: writes what comes out of the stream.
+class Unpacker {
+  public:
+    Unpacker(UnpackedStream stream, const std::filesystem::path& path, const UnpackLimits& limits,
+             const LoadProgress& progress, TemporaryFile& out)
+        : stream_(std::move(stream)),
+          path_(path.string()),
+          limits_(limits),
+          progress_(progress),
+          out_(out) {}
+
+    /// Whether there are bytes behind what was packed.
+    Result<bool> run() {
+        std::vector<char> chunk(chunkBytes);
+        bool isFirst = true;
+        for (;;) {
+            if (!report()) return fail("Opening {} was cancelled.", path_);
+            const Result<size_t> count = stream_.read(chunk);
+            if (!count) return fail(count.error());
+            const auto bytes =
+                std::span(reinterpret_cast<const unsigned char*>(chunk.data()), *count);
+            if (isFirst) {
+                if (const auto checked = checkStart(bytes); !checked) return fail(checked.error());
+                isFirst = false;
+            }
+            // Nobody reads what lies behind what the header tells of, nor need it be written.
+            if (mostBytes_ > 0 && writtenBytes_ > mostBytes_) return true;
+            if (bytes.empty()) return stream_.hasBytesBehind();
+            if (const auto taken = take(bytes); !taken) return fail(taken.error());
+        }
+    }
+
+  private:
+    bool report() {
+        const auto now = std::chrono::steady_clock::now();
+        if (!progress_ || now < nextReport_) return true;
+        nextReport_ = now + reportInterval;
+        return progress_(stream_.fractionRead(), "unpacking");
+    }
+
+    /// The header knows how large the file is, so that nothing is written in vain.
+    Result<void> checkStart(std::span<const unsigned char> bytes) {
+        const auto header = bytes.first(std::min(bytes.size(), sqliteHeaderBytes));
+        if (!isSqliteHeader(header))
+            return fail("{} is not a trace: what is compressed in it is no SQLite file.", path_);
+        const uint64_t told = sqliteFileBytes(header);
+        if (told > 0) mostBytes_ = told + told / sealShare + mostBehind;
+        return checkRoom(told);
+    }
+
+    Result<void> take(std::span<const unsigned char> bytes) {
+        if (const auto room = checkRoom(writtenBytes_ + bytes.size()); !room) return room;
+        writtenBytes_ += bytes.size();
+        const auto written = out_.write(bytes);
+        if (!written) return fail("{} cannot be unpacked. {}", path_, written.error().sentence);
+        return {};
+    }
+
+    /// Whether a file of `bytes` may be written; asks the disk only now and then.
+    Result<void> checkRoom(uint64_t bytes) {
+        if (bytes > limits_.unpackedBytes)
+            return fail(
+                "{} is too large to be opened compressed: it unpacks to more than {}. Unpack it, "
+                "then open what comes out.",
+                path_, formatBytes(static_cast<int64_t>(limits_.unpackedBytes)));
+        if (bytes <= allowedBytes_) return {};
+        const uint64_t free = out_.freeBytes();
+        const uint64_t usable = free > limits_.spareBytes ? free - limits_.spareBytes : 0;
+        const uint64_t missing = bytes - writtenBytes_;
+        if (missing > usable)
+            return fail(
+                "There is not enough space in {} to unpack {}: {} are free. Make space, or set "
+                "TMPDIR to a folder that has more.",
+                out_.folder().string(), path_,
+                formatBytes(static_cast<int64_t>(std::min<uint64_t>(free, INT64_MAX))));
+        constexpr uint64_t bytesBetweenLooks = 64 << 20;
+        allowedBytes_ = writtenBytes_ + std::min(usable, std::max(missing, bytesBetweenLooks));
+        return {};
+    }
+
+    UnpackedStream stream_;
+    const std::string path_;
+    const UnpackLimits& limits_;
+    const LoadProgress& progress_;
+    TemporaryFile& out_;
+    uint64_t writtenBytes_ = 0;
+    uint64_t mostBytes_ = 0;     ///< More than the header says, its checksums included; 0: unknown.
+    uint64_t allowedBytes_ = 0;  ///< Up to this much the disk has been asked.
+    std::chrono::steady_clock::time_point nextReport_;
+};
+
+}  // namespace
+
+Result<UnpackedFile> unpackGzip(const std::filesystem::path& path, const UnpackLimits& limits,
+                                const LoadProgress& progress) {
+    Result<UnpackedStream> stream = UnpackedStream::open(path);
+    if (!stream) return fail(stream.error());
+    Result<TemporaryFile> out = TemporaryFile::create(limits.folder);
+    if (!out) return fail("{} cannot be unpacked. {}", path.string(), out.error().sentence);
+    const Result<bool> hasBytesBehind =
+        Unpacker(std::move(*stream), path, limits, progress, *out).run();
+    if (!hasBytesBehind) return fail(hasBytesBehind.error());
+    return UnpackedFile{std::move(*out), *hasBytesBehind};
+}
+
+}  // namespace lanescope

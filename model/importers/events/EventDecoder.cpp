@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes operators of PyTorch, and the arrows between events.
+// Takes the events of a trace that are values of counters.
+#include "model/importers/events/EventDecoder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "model/format/checksums.h"
+#include "model/importers/events/ForeignChunk.h"
+#include "model/importers/events/JsonCursor.h"
+
+namespace lanescope {
+
+namespace {
+
+/// From the microseconds of a file to nanoseconds.
+constexpr int placesOfTime = 3;
+
+template <class Key, class List>
+uint32_t indexIn(std::map<Key, uint32_t>& known, List& list, const Key& key) {
+    const auto [found, isNew] = known.try_emplace(key, static_cast<uint32_t>(list.size()));
+    if (isNew) list.push_back(key);
+    return found->second;
+}
+
+}  // namespace
+
+JsonLook EventTaker::take(JsonCursor& cursor) {
+    event_ = {};
+    arguments_.clear();
+    if (!cursor.takes('{')) return cursor.isAtEnd() ? JsonLook::Cut : JsonLook::Broken;
+    while (true) {
+        while (cursor.takes(',')) {
+        }
+        if (cursor.takes('}')) break;
+        JsonValue key;
+        if (const JsonLook look = cursor.keyOfMember(key); look != JsonLook::Whole) return look;
+        if (const JsonLook look = takeMember(key.text, cursor); look != JsonLook::Whole)
+            return look;
+        cursor.skipSpace();
+        if (cursor.isAtEnd()) return JsonLook::Cut;
+        if (*cursor.at() != ',' && *cursor.at() != '}') return JsonLook::Broken;
+    }
+    keep();
+    return JsonLook::Whole;
+}
+
+void EventTaker::take(const Event& event, const std::vector<Argument>& arguments) {
+    event_ = event;
+    arguments_ = arguments;
+    keep();
+}
+
+JsonLook EventTaker::takeMember(std::string_view key, JsonCursor& cursor) {
+    JsonValue unused;
+    if (key == "args") return takeArguments(cursor);
+    if (key == "ph") {
+        const JsonLook look = cursor.value(unused);
+        event_.phase = unused.text;
+        return look;
+    }
+    if (key == "cat") return cursor.value(event_.category);
+    if (key == "name") return cursor.value(event_.name);
+    if (key == "pid") return cursor.value(event_.process);
+    if (key == "tid") return cursor.value(event_.thread);
+    if (key == "ts") return cursor.value(event_.time);
+    if (key == "dur") return cursor.value(event_.duration);
+    if (key == "id") return cursor.value(event_.id);
+    return cursor.value(unused);
+}
+
+JsonLook EventTaker::takeArguments(JsonCursor& cursor) {
+    arguments_.clear();
+    cursor.skipSpace();
+    if (cursor.isAtEnd()) return JsonLook::Cut;
+    if (*cursor.at() == '{')
+        return cursor.object([this](std::string_view key, const JsonValue& value) {
+            arguments_.push_back({key, value});
+        });
+    JsonValue unused;
+    return cursor.value(unused);
+}
+
+const JsonValue* EventTaker::argument(std::string_view key) const {
+    // Of two of one name the last counts.
+    for (auto each = arguments_.rbegin(); each != arguments_.rend(); ++each)
+        if (each->key == key) return &each->value;
+    return nullptr;
+}
+
+const JsonValue* EventTaker::argument(std::string_view key, std::string_view olderKey) const {
+    const JsonValue* const found = argument(key);
+    return found != nullptr ? found : argument(olderKey);
+}
+
+std::optional<int64_t> EventTaker::wholeNumber(std::string_view key) const {
+    const JsonValue* const value = argument(key);
+    return value != nullptr ? decimalOf(value->text, 0) : std::nullopt;
+}
+
+int64_t EventTaker::numberOr(std::string_view key, int64_t otherwise) const {
+    return wholeNumber(key).value_or(otherwise);
+}
+
+uint32_t EventTaker::textOf(std::string_view key) {
+    const JsonValue* const value = argument(key);
+    return value != nullptr ? chunk_.strings.add(*value) : 0;
+}
+
+uint32_t EventTaker::correlation() const {
+    return static_cast<uint32_t>(numberOr("correlation", 0));
+}
+
+std::optional<int64_t> EventTaker::timeOf(const JsonValue& value) {
+    const std::optional<int64_t> timeNs = decimalOf(value.text, placesOfTime);
+    if (timeNs && *timeNs % 1000 != 0) ++chunk_.tally.fractions;
+    return timeNs;
+}
+
+std::optional<int64_t> EventTaker::startTime() {
+    const std::optional<int64_t> startNs = timeOf(event_.time);
+    if (!startNs) ++chunk_.tally.untimed;
+    return startNs;
+}
+
+JsonEventKind EventTaker::kindOfEvent() {
+    const std::string_view category = event_.category.text;
+    if (category != lastCategory_ || lastCategory_.empty()) {
+        lastCategory_ = category;
+        lastKind_ = eventKindOf(category);
+    }
+    const bool isMisfiled =
+        lastKind_ == JsonEventKind::Operator && isAnnotationName(event_.name.text);
+    return isMisfiled ? JsonEventKind::Annotation : lastKind_;
+}
+
+uint32_t EventTaker::thread() {
+    const JsonThread found{chunk_.strings.kept(event_.process), chunk_.strings.kept(event_.thread)};
+    if (chunk_.threads.empty() || found != lastThread_) {
+        lastThread_ = found;
+        lastThreadIndex_ = indexIn(threads_, chunk_.threads, found);
+    }
+    return lastThreadIndex_;
+}
+
+uint32_t EventTaker::place(const JsonPlace& place) {
+    return indexIn(places_, chunk_.places, place);
+}
+
+void EventTaker::keep() {
+    ++chunk_.tally.events;
+    switch (event_.phase.size() == 1 ? event_.phase.front() : '\0') {
+        case 'X':
+            return keepComplete();
+        case 'i':
+        case 'I':
+        case 'R':
+        case 'n':
+            return keepMark();
+        case 'B':
+        case 'E':
+        case 'b':
+        case 'e':
+            return keepEdge(event_.phase.front());
+        case 's':
+        case 't':
+        case 'f':
+            return keepFlow();
+        case 'M':
+            return keepName();
+        case 'C':
+            return keepCounters();
+        default:
+            ++chunk_.tally.unknown;
+    }
+}
+
+void EventTaker::keepComplete() {
+    Times times;
+    const std::optional<int64_t> startNs = startTime();
+    if (!startNs) return;
+    times.startNs = *startNs;
+    if (!event_.duration.text.empty()) {
+        const std::optional<int64_t> durationNs = timeOf(event_.duration);
+        if (!durationNs) {
+            ++chunk_.tally.untimed;
+            return;
+        }
+        if (*durationNs < 0) ++chunk_.tally.negative;
+        times.durationNs = std::max<int64_t>(0, *durationNs);
+    }
+    const JsonEventKind kind = kindOfEvent();
+    if (kind == JsonEventKind::Window) return;
+    if (kind == JsonEventKind::Overhead) {
+        ++chunk_.tally.overheads;
+        const int64_t room = std::numeric_limits<int64_t>::max() / 2 - chunk_.tally.overheadNs;
+        chunk_.tally.overheadNs += std::min(times.durationNs, std::max<int64_t>(0, room));
+        return;
+    }
+    if (kind <= JsonEventKind::Other) return keepSlice(kind, times);
+    if (!keepGpuWork(kind, times)) keepSlice(JsonEventKind::Other, times);
+}
+
+void EventTaker::keepSlice(JsonEventKind kind, Times times) {
+    JsonSlice slice;
+    slice.startNs = times.startNs;
+    slice.durationNs = times.durationNs;
+    slice.name = chunk_.strings.add(event_.name);
+    if (kind == JsonEventKind::GpuAnnotation) {
+        const int64_t device = decimalOf(event_.process.text, 0).value_or(-1);
+        slice.extra = place({device, 0, streamNumberOf(event_.thread.text)});
+    } else {
+        slice.thread = thread();
+    }
+    if (kind == JsonEventKind::Operator) return keepOperator(slice);
+    if (kind == JsonEventKind::RuntimeCall || kind == JsonEventKind::DriverCall)
+        slice.extra = correlation();
+    if (kind == JsonEventKind::Other) slice.category = chunk_.strings.add(event_.category);
+    chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
+}
+
+uint32_t EventTaker::launch() {
+    JsonLaunch launch;
+    launch.name = chunk_.strings.add(event_.name);
+    launch.registers = static_cast<uint32_t>(numberOr("registers per thread", 0));
+    launch.sharedBytes = static_cast<uint32_t>(numberOr("shared memory", 0));
+    const auto take = [this](std::string_view key, std::array<uint32_t, 3>& sizes) {
+        const JsonValue* const value = argument(key);
+        if (value == nullptr || value->kind != JsonValue::Kind::Nested) return;
+        JsonCursor cursor(value->text);
+        if (!cursor.takes('[')) return;
+        for (uint32_t& size : sizes) {
+            JsonValue number;
+            if (cursor.value(number) != JsonLook::Whole) return;
+            size = static_cast<uint32_t>(decimalOf(number.text, 0).value_or(0));
+            if (!cursor.takes(',')) return;
+        }
+    };
+    take("grid", launch.grid);
+    take("block", launch.block);
+    return indexIn(launches_, chunk_.launches, launch);
+}
+
+bool EventTaker::keepGpuWork(JsonEventKind kind, Times times) {
+    // More than any machine has; a process is called by a number, too.
+    constexpr int64_t mostDevices = 1024;
+    JsonPlace where;
+    where.device = decimalOf(event_.process.text, 0).value_or(-1);
+    for (const std::string_view key : {std::string_view("inDevice"), std::string_view("device")})
+        where.device = numberOr(key, where.device);
+    where.context = std::max<int64_t>(0, numberOr("context", numberOr("inContext", 0)));
+    where.stream = numberOr("stream", streamNumberOf(event_.thread.text));
+    if (where.device < 0 || where.device >= mostDevices) {
+        ++chunk_.tally.oddWork;
+        return false;
+    }
+    JsonGpuWork work;
+    work.startNs = times.startNs;
+    work.durationNs = times.durationNs;
+    work.kind = kind;
+    work.correlation = correlation();
+    work.place = place(where);
+    switch (kind) {
+        case JsonEventKind::Kernel:
+            work.config = launch();
+            work.amount = numberOr("graph node id", 0);
+            break;
+        case JsonEventKind::Memcpy:
+        case JsonEventKind::Memset: {
+            const CopyName copy = copyNameOf(event_.name.text);
+            work.copy = copy.kind;
+            work.source = copy.source;
+            work.destination = copy.destination;
+            work.amount = std::max<int64_t>(0, numberOr("bytes", 0));
+            const auto deviceIn = [this](std::string_view key) {
+                const int64_t device = numberOr(key, -1);
+                return static_cast<int16_t>(device < mostDevices ? device : -1);
+            };
+            work.sourceDevice = deviceIn("fromDevice");
+            work.destinationDevice = deviceIn("toDevice");
+            break;
+        }
+        case JsonEventKind::Sync: {
+            const JsonValue* const said = argument("cuda_sync_kind");
+            work.sync = syncTypeOf(said != nullptr ? said->text : event_.name.text);
+            work.amount = numberOr("wait_on_cuda_event_record_corr_id", 0);
+            work.config = static_cast<uint32_t>(numberOr("wait_on_stream", 0));
+            break;
+        }
+        default:
+            break;
+    }
+    chunk_.gpuWork.push_back(work);
+    return true;
+}
+
+void EventTaker::keepMark() {
+    if (event_.name.text == "[memory]") {
+        if (const std::optional<int64_t> timeNs = startTime()) keepMemory(*timeNs);
+        return;
+    }
+    // What torch.profiler says of its window.
+    if (event_.name.text.starts_with("Iteration Start: PyTorch Profiler") ||
+        event_.name.text == "Record Window End")
+        return;
+    const std::optional<int64_t> timeNs = startTime();
+    if (!timeNs) return;
+    JsonSlice mark;
+    mark.startNs = *timeNs;
+    mark.durationNs = JsonSlice::mark;
+    mark.name = chunk_.strings.add(event_.name);
+    mark.thread = thread();
+    mark.category = chunk_.strings.add(event_.category);
+    chunk_.slices[static_cast<size_t>(JsonEventKind::Other)].push_back(mark);
+}
+
+void EventTaker::keepEdge(char phase) {
+    const std::optional<int64_t> timeNs = startTime();
+    if (!timeNs) return;
+    JsonEdge edge;
+    edge.timeNs = *timeNs;
+    edge.name = chunk_.strings.add(event_.name);
+    edge.thread = thread();
+    edge.category = chunk_.strings.add(event_.category);
+    edge.id = chunk_.strings.add(event_.id);
+    edge.phase = phase;
+    chunk_.edges.push_back(edge);
+}
+
+void EventTaker::keepName() {
+    const bool isOfThread = event_.name.text == "thread_name";
+    if (!isOfThread && event_.name.text != "process_name") return;
+    JsonName named;
+    named.whose.process = chunk_.strings.kept(event_.process);
+    if (isOfThread) named.whose.thread = chunk_.strings.kept(event_.thread);
+    named.isOfThread = isOfThread;
+    named.name = textOf("name");
+    chunk_.names.push_back(named);
+}
+
+void EventTaker::keepOperator(JsonSlice slice) {
+    // Longer ones tell nobody anything.
+    constexpr size_t longestShapes = 200;
+    const JsonValue* shapes = nullptr;
+    const JsonValue* operation = nullptr;
+    const JsonValue* sequence = nullptr;
+    const JsonValue* forwardThread = nullptr;
+    for (const Argument& each : arguments_) {
+        if (each.key == "Input Dims") shapes = &each.value;
+        if (each.key == "Sequence number") sequence = &each.value;
+        if (each.key == "Fwd thread id") forwardThread = &each.value;
+        if (each.key == "Collective name") operation = &each.value;
+        if (each.key == "Call stack") ++chunk_.tally.callStacks;
+    }
+    const auto saysSomething = [](std::string_view text) {
+        return text.find_first_of("0123456789") != std::string_view::npos;
+    };
+    if (shapes != nullptr && shapes->text.size() <= longestShapes && saysSomething(shapes->text))
+        slice.extra = chunk_.strings.add(*shapes);
+    auto& operators = chunk_.slices[static_cast<size_t>(JsonEventKind::Operator)];
+    if (sequence != nullptr) keepSequence(*sequence, forwardThread);
+    operators.push_back(slice);
+    if (operation == nullptr) return;
+    JsonCollective said;
+    said.slice = operators.size() - 1;
+    said.operation = chunk_.strings.add(*operation);
+    said.datatype = textOf("dtype");
+    said.group = textOf(argument("Process Group Name") != nullptr ? "Process Group Name"
+                                                                  : "Process Group ID");
+    said.groupName = textOf("Process Group Description");
+    said.ranks = textOf("Process Group Ranks");
+    said.inElements = numberOr("In msg nelems", -1);
+    said.outElements = numberOr("Out msg nelems", -1);
+    said.groupSize = numberOr("Group size", -1);
+    said.sequence = numberOr("Seq", -1);
+    said.source = numberOr("Src Rank", -1);
+    said.destination = numberOr("Dst Rank", -1);
+    chunk_.collectives.push_back(said);
+}
+
+void EventTaker::keepSequence(const JsonValue& number, const JsonValue* forwardThread) {
+    const std::optional<int64_t> sequence = decimalOf(number.text, 0);
+    if (!sequence || *sequence < 0) return;
+    JsonSequence said;
+    said.sequence = *sequence;
+    said.slice =
+        static_cast<uint32_t>(chunk_.slices[static_cast<size_t>(JsonEventKind::Operator)].size());
+    if (forwardThread != nullptr)
+        said.forwardThread = static_cast<uint32_t>(decimalOf(forwardThread->text, 0).value_or(0));
+    chunk_.sequences.push_back(said);
+}
+
+void EventTaker::keepFlow() {
+    const std::string_view category = event_.category.text;
+    const bool isMiddle = event_.phase == "t";
+    if (!isMiddle &&
+        (category == "fwdbwd" || category == "forward_backward" || category == "fwd_bwd"))
+        keepArrowEnd();
+    else if (category.starts_with("async") || category == "ac2g")
+        ++chunk_.tally.flows;
+    else
+        ++chunk_.tally.otherFlows;
+}
+
+void EventTaker::keepArrowEnd() {
+    const std::optional<int64_t> timeNs = startTime();
+    if (!timeNs) return;
+    JsonArrowEnd end;
+    end.timeNs = *timeNs;
+    // Numbers, as far as anybody writes them; a text need not stay for it.
+    Fnv1a hash;
+    hash.add(event_.id.text);
+    end.id = hash.value();
+    end.thread = thread();
+    end.phase = event_.phase.front();
+    chunk_.arrowEnds.push_back(end);
+}
+
+namespace {
+
+/// Nothing for what is no number, or no finite one.
+std::optional<double> numberIn(std::string_view text) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc{} || stop != end || !std::isfinite(number)) return std::nullopt;
+    return number;
+}
+
+}  // namespace
+
+void EventTaker::addSample(const JsonCounter& counter, int64_t timeNs, double value) {
+    const auto [found, isNew] =
+        counters_.try_emplace(counter, static_cast<uint32_t>(chunk_.counters.size()));
+    if (isNew) chunk_.counters.push_back(counter);
+    chunk_.samples.push_back({timeNs, value, found->second});
+}
+
+void EventTaker::keepMemory(int64_t timeNs) {
+    JsonCounter counter;
+    counter.process = chunk_.strings.kept(event_.process);
+    counter.deviceType = numberOr("Device Type", 0);
+    counter.device = numberOr("Device Id", -1);
+    const auto add = [&](std::string_view key, JsonCounter::Meaning meaning) {
+        const std::optional<int64_t> bytes = wholeNumber(key);
+        if (!bytes) return false;
+        counter.meaning = meaning;
+        addSample(counter, timeNs, static_cast<double>(*bytes));
+        return true;
+    };
+    const bool hasTotal = add("Total Allocated", JsonCounter::Meaning::Allocated);
+    if (!hasTotal) add("Bytes", JsonCounter::Meaning::Change);
+    add("Total Reserved", JsonCounter::Meaning::Reserved);
+}
+
+void EventTaker::keepCounters() {
+    const std::optional<int64_t> timeNs = startTime();
+    if (!timeNs) return;
+    JsonCounter counter;
+    counter.process = chunk_.strings.kept(event_.process);
+    counter.name = chunk_.strings.add(event_.name);
+    for (const Argument& each : arguments_) {
+        const std::optional<double> value = numberIn(each.value.text);
+        if (!value) continue;
+        counter.part = chunk_.strings.add(each.key);
+        addSample(counter, *timeNs, *value);
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/importedFormats.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <thread>
+
+#include "model/importers/events/JsonCursor.h"
+#include "model/importers/inspector/readInspectorTrace.h"
+#include "model/importers/kineto/readKinetoTrace.h"
+#include "model/importers/nvprof/readNvprofTrace.h"
+#include "model/importers/perfetto/readPerfettoTrace.h"
+#include "model/importers/rocm/readRocpdTrace.h"
+#include "model/importers/rocm/readRpdTrace.h"
+#include "model/importers/sqlite/readSqliteTrace.h"
+#include "model/importers/unreadableFormats.h"
+#include "model/importers/xplane/readXplaneTrace.h"
+#include "model/system/system.h"
+
+namespace lanescope {
+
+namespace {
+
+/// The keys that such files begin with: torch.profiler's own before the events, and theirs. Of a
+/// file whose first byte is damaged two must be there.
+Result<bool> isChromeTrace(TraceSource& source) {
+    constexpr std::array<std::string_view, 8> keys{"\"traceEvents\"",
+                                                   "\"schemaVersion\"",
+                                                   "\"deviceProperties\"",
+                                                   "\"distributedInfo\"",
+                                                   "\"baseTimeNanoseconds\"",
+                                                   "\"displayTimeUnit\"",
+                                                   "\"ph\"",
+                                                   "\"ts\""};
+    const std::string_view start = source.start();
+    JsonCursor cursor(start);
+    cursor.skipMark();
+    cursor.skipSpace();
+    if (cursor.isAtEnd() || source.startsLikeSqlite() || isPacked(source)) return false;
+    const auto found = std::count_if(keys.begin(), keys.end(), [start](std::string_view key) {
+        return start.find(key) != std::string_view::npos;
+    });
+    return found > (cursor.takes('{') || cursor.takes('[') ? 0 : 1);
+}
+
+Result<void> readEvents(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    return readJsonTrace([&source](std::span<char> bytes) { return source.read(bytes); }, builder,
+                         source.threads(), [&source] { return source.fractionRead(); }, progress,
+                         mostJsonBytesOf(source));
+}
+
+}  // namespace
+
+uint64_t mostJsonBytesOf(const TraceSource& source) {
+    constexpr uint64_t mostOfSmall = uint64_t{256} << 20, mostTimes = 200;
+    if (!source.isCompressed()) return mostJsonBytes;
+    return std::min(mostJsonBytes,
+                    mostOfSmall + mostTimes * std::min(source.fileBytes(), mostJsonBytes));
+}
+
+const TraceFormat chromeFormat{"chrome-json",
+                               "a JSON trace, such as torch.profiler writes",
+                               {".json"},
+                               isChromeTrace,
+                               readEvents};
+
+namespace {
+
+/// By keys that nothing else has: of every record up to format 4.2 and of each batch since, and
+/// those of an operation, with which a file begins whose first batch is cut off. A trace of events
+/// may hold anything, these too.
+Result<bool> isInspectorLog(TraceSource& source) {
+    const std::string_view start = source.start();
+    const auto has = [start](std::string_view key) {
+        return start.find(key) != std::string_view::npos;
+    };
+    const bool isOfInspector = has("\"inspector_output_format_version\"") ||
+                               (has("\"coll_perf\"") && has("\"coll_exec_time_us\"")) ||
+                               (has("\"p2p_perf\"") && has("\"p2p_exec_time_us\""));
+    if (!isOfInspector || source.startsLikeSqlite() || start.find('\0') != std::string_view::npos)
+        return false;
+    const Result<bool> isOther = chromeFormat.recognises(source);
+    return isOther && !*isOther;
+}
+
+Result<void> readRecords(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    return readInspectorTrace([&source](std::span<char> bytes) { return source.read(bytes); },
+                              builder, [&source] { return source.fractionRead(); }, progress,
+                              mostJsonBytesOf(source));
+}
+
+}  // namespace
+
+const TraceFormat inspectorFormat{"nccl-inspector",
+                                  "a log of NCCL Inspector",
+                                  {"-pid*.log", "-pid*.jsonl"},
+                                  isInspectorLog,
+                                  readRecords};
+
+namespace {
+
+Result<bool> isXplane(TraceSource& source) {
+    return startsLikeXplane(source.start());
+}
+
+Result<bool> isPerfetto(TraceSource& source) {
+    return !startsLikeXplane(source.start()) && startsLikePerfetto(source.start());
+}
+
+template <auto readTrace>
+Result<void> read(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    return readTrace([&source](std::span<char> bytes) { return source.read(bytes); }, builder,
+                     [&source] { return source.fractionRead(); }, progress);
+}
+
+}  // namespace
+
+const TraceFormat xplaneFormat{"xplane",
+                               "an XPlane profile of JAX or TensorFlow",
+                               {".xplane.pb"},
+                               isXplane,
+                               read<readXplaneTrace>};
+const TraceFormat perfettoFormat{"perfetto",
+                                 "a Perfetto trace",
+                                 {".pftrace", ".perfetto-trace"},
+                                 isPerfetto,
+                                 read<readPerfettoTrace>};
+
+namespace {
+
+template <SqliteKind kind>
+Result<bool> isOfKind(TraceSource& source) {
+    if (!source.startsLikeSqlite()) return false;
+    const Result<const Database*> database = source.database();
+    if (!database) return fail(database.error());
+    const bool isIt = kindOf(**database) == kind;
+    if (auto trouble = (*database)->trouble()) return fail(std::move(*trouble));
+    return isIt;
+}
+
+Result<void> readTables(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    const Result<const Database*> database = source.database();
+    if (!database) return fail(database.error());
+    return readSqliteTrace(**database, builder, source.threads(), progress);
+}
+
+Result<void> readNvprof(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    const Result<const Database*> database = source.database();
+    if (!database) return fail(database.error());
+    return readNvprofTrace(**database, builder, source.threads(), progress);
+}
+
+template <auto readTrace>
+Result<void> readRocm(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    const Result<const Database*> database = source.database();
+    if (!database) return fail(database.error());
+    return readTrace(**database, builder, source.threads(), progress);
+}
+
+}  // namespace
+
+const TraceFormat lanescopeFormat{"lanescope",
+                                  "a Lanescope trace",
+                                  {".sqlite", ".sqlite3", ".db"},
+                                  isOfKind<SqliteKind::Lanescope>,
+                                  readTables};
+const TraceFormat nsightFormat{"nsight-sqlite",
+                               "an SQLite export of Nsight Systems",
+                               {".sqlite"},
+                               isOfKind<SqliteKind::Nsight>,
+                               readTables};
+const TraceFormat nvprofFormat{"nvprof",
+                               "a profile of nvprof",
+                               {".nvprof", ".nvvp"},
+                               isOfKind<SqliteKind::Nvprof>,
+                               readNvprof};
+const TraceFormat rocpdFormat{"rocpd",
+                              "a rocpd profile of AMD's ROCm",
+                              {".db"},
+                              isOfKind<SqliteKind::Rocpd>,
+                              readRocm<readRocpdTrace>};
+const TraceFormat rpdFormat{"rpd",
+                            "an RPD profile of AMD's ROCm",
+                            {".rpd"},
+                            isOfKind<SqliteKind::Rpd>,
+                            readRocm<readRpdTrace>};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view exporter = "nsys";
+
+Result<bool> isNsightReport(TraceSource& source) {
+    const fs::path ending = source.path().extension();
+    return (ending == ".nsys-rep" || ending == ".qdrep") && !source.startsLikeSqlite();
+}
+
+/// Where the shell would find it.
+std::optional<fs::path> findExporter() {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path != nullptr ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const fs::path program = fs::path(folder) / exporter;
+        if (program.is_absolute() && ::access(program.c_str(), X_OK) == 0) return program;
+    }
+    return std::nullopt;
+}
+
+/// Runs a program to its end, without input and output; asks `isWanted` meanwhile, and ends it with
+/// all that it started once nobody wants it. Its exit status, or -1 if it did not come to one.
+int runQuietly(const std::vector<std::string>& words, const std::function<bool()>& isWanted) {
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    ::posix_spawnattr_setpgroup(&attributes, 0);
+    pid_t child = -1;
+    const int error = ::posix_spawn(&child, words.front().c_str(), &files, &attributes,
+                                    arguments.data(), system::environment());
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&files);
+    if (error != 0) return -1;
+    int status = 0;
+    bool isStopped = false;
+    for (pid_t ended = 0; ended != child;) {
+        ended = ::waitpid(child, &status, WNOHANG);
+        if (ended < 0 && errno != EINTR) return -1;
+        if (ended == child) break;
+        if (!isStopped && !isWanted()) {
+            isStopped = true;
+            ::kill(-child, SIGKILL);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return !isStopped && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// Whether the export that lies there is of this report.
+bool isUsable(const fs::path& exported, const fs::path& report) {
+    std::error_code error;
+    const auto exportedAt = fs::last_write_time(exported, error);
+    if (error) return false;
+    const auto reportedAt = fs::last_write_time(report, error);
+    return !error && exportedAt >= reportedAt;
+}
+
+Result<void> makeExport(const fs::path& report, const fs::path& exported,
+                        const LoadProgress& progress) {
+    std::error_code ignored;
+    const std::string command =
+        fmt::format("nsys export --type sqlite -o {} {}", exported.string(), report.string());
+    const std::optional<fs::path> program = findExporter();
+    if (!program)
+        return fail(
+            "{} is a report of Nsight Systems, which only its own nsys reads, and there is none in "
+            "PATH: where there is one, type \"{}\".",
+            report.string(), command);
+    fs::path partial = exported;
+    partial += ".exporting.sqlite";
+    fs::remove(partial, ignored);
+    bool isWanted = true;
+    const int status = runQuietly(
+        {program->string(), "export", "--type", "sqlite", "--output",
+         fs::absolute(partial, ignored).string(), fs::absolute(report, ignored).string()},
+        [&] { return isWanted = !progress || progress(0, "nsys exports the report"); });
+    if (status == 0) {
+        fs::rename(partial, exported, ignored);
+        if (!ignored) return {};
+    }
+    fs::remove(partial, ignored);
+    if (!isWanted) return fail("Opening {} was cancelled.", report.string());
+    return fail("{} could not export {}: see what \"{}\" says.", program->string(), report.string(),
+                command);
+}
+
+Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
+    constexpr double exporting = 0.5;  // of the progress
+    fs::path exported = source.path();
+    exported.replace_extension(".sqlite");
+    if (!isUsable(exported, source.path()))
+        if (auto made = makeExport(source.path(), exported, progress); !made) return made;
+    const Result<Database> database = Database::openReadOnly(exported);
+    if (!database) return fail(database.error());
+    const LoadProgress reading = partOf(progress, exporting, 1);
+    return readSqliteTrace(*database, builder, source.threads(), reading);
+}
+
+}  // namespace
+
+const TraceFormat nsightReportFormat{"nsight-report",
+                                     "a report of Nsight Systems",
+                                     {".nsys-rep", ".qdrep"},
+                                     isNsightReport,
+                                     readReport,
+                                     {},
+                                     false};
+
+}  // namespace lanescope

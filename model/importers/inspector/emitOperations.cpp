@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/inspector/emitOperations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "model/importers/events/ForeignFile.h"
+#include "model/numbers/LargeMemory.h"
+#include "model/text/formatTable.h"
+#include "model/text/formatValue.h"
+#include "model/trace/collectives.h"
+#include "model/trace/healthNotes.h"
+#include "model/trace/kinds/Api.h"
+#include "model/trace/kinds/Kernel.h"
+#include "model/trace/kinds/Nvtx.h"
+#include "model/trace/rangeDomains.h"
+
+namespace lanescope {
+
+namespace {
+
+auto ownerOf(const InspectorOperation& one) {
+    return std::tie(one.of.host, one.of.pid, one.of.communicator, one.of.rank);
+}
+
+/// Numbers count within a communicator and a name; the same one is told twice by no sound file.
+bool isBefore(const InspectorOperation& a, const InspectorOperation& b) {
+    return std::tuple(ownerOf(a), a.operation, a.sequence, a.of.writtenNs) <
+           std::tuple(ownerOf(b), b.operation, b.sequence, b.of.writtenNs);
+}
+
+/// Whether it says when it ran. The kernel of one that says only when it was called began then or
+/// later, which nobody may take for the truth.
+bool isTimed(InspectorOperation& one) {
+    if (one.kernelNs || (one.call && one.timing == InspectorTiming::CollectiveCpu)) return true;
+    one.isAtWriting = true;
+    if (one.call) one.kernelNs = one.call->startNs;
+    return one.call.has_value();
+}
+
+/// Lays the operations of one rank before each other, from the last to the first.
+void layBackwards(std::span<InspectorOperation*> untimed) {
+    // What was written down before a later one had ended by then, too.
+    std::vector<std::pair<int64_t, InspectorOperation*>> ends;
+    int64_t byNs = std::numeric_limits<int64_t>::max();
+    for (size_t index = untimed.size(); index-- > 0;) {
+        InspectorOperation* const one = untimed[index];
+        const bool isLastOfName =
+            index + 1 == untimed.size() || untimed[index + 1]->operation != one->operation;
+        byNs = isLastOfName ? one->of.writtenNs : std::min(byNs, one->of.writtenNs);
+        ends.emplace_back(byNs, one);
+    }
+    std::stable_sort(ends.begin(), ends.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    int64_t nextNs = std::numeric_limits<int64_t>::max();
+    for (const auto& [endNs, one] : ends) {
+        // Durations that nobody vouches for would sum up to more than there are times.
+        const int64_t startNs = std::max<int64_t>(0, std::min(endNs, nextNs) - one->durationNs);
+        one->call = TimeRange{startNs, startNs + one->durationNs};
+        one->kernelNs = startNs;
+        nextNs = startNs;
+    }
+}
+
+}  // namespace
+
+void forEachRank(std::span<const InspectorOperation> operations,
+                 const std::function<void(std::span<const InspectorOperation>)>& visit) {
+    while (!operations.empty()) {
+        const auto end = std::find_if(operations.begin(), operations.end(), [&](const auto& each) {
+            return ownerOf(each) != ownerOf(operations.front());
+        });
+        const auto count = static_cast<size_t>(end - operations.begin());
+        visit(operations.first(count));
+        operations = operations.subspan(count);
+    }
+}
+
+void placeOperations(LargeVector<InspectorOperation>& operations) {
+    sortLarge(operations, isBefore);
+    std::vector<InspectorOperation*> untimed;
+    for (size_t index = 0; index < operations.size(); ++index) {
+        if (!isTimed(operations[index])) untimed.push_back(&operations[index]);
+        const bool isLast = index + 1 == operations.size() ||
+                            ownerOf(operations[index + 1]) != ownerOf(operations[index]);
+        if (!isLast) continue;
+        layBackwards(untimed);
+        untimed.clear();
+    }
+}
+
+OperationGiver::OperationGiver(TraceBuilder& builder)
+    : builder_(builder),
+      domain_(builder.intern(ncclDomain)),
+      domainAtWriting_(builder.intern(ncclAtWritingDomain)) {
+    // What the trace has already is not to be joined with what is given here.
+    const Trace& trace = builder.trace();
+    const auto see = [&](uint32_t process, uint32_t correlation) {
+        Owner& owner = owners_[trace.processes[process].globalPid];
+        owner.correlation = std::max(owner.correlation, correlation);
+    };
+    for (const Thread& each : trace.threads) threads_.insert(each.globalTid);
+    for (const Stream& each : trace.streams) {
+        int64_t& next = owners_[trace.processes[each.process].globalPid].nextStream;
+        if (each.contextId == 0 && each.streamId < greatestTimeNs)
+            next = std::max(next, each.streamId + 1);
+    }
+    for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
+        see(trace.threads[trace.apiCalls.thread[row]].process, trace.apiCalls.correlation[row]);
+    for (uint32_t row = 0; row < trace.kernels.size(); ++row)
+        see(trace.streams[trace.kernels.stream[row]].process, trace.kernels.correlation[row]);
+}
+
+uint32_t OperationGiver::configOf(const NcclRow& row) {
+    std::string name = fmt::format("ncclDevKernel_{}", builder_.text(row.operation));
+    for (const StringIndex word : {row.facts.algorithm, row.facts.protocol})
+        if (word != 0) name += fmt::format("_{}", builder_.text(word));
+    LaunchConfig config;
+    config.demangledName = config.shortName = builder_.intern(name);
+    // NCCL launches a block for each channel.
+    if (row.facts.channels > 0) config.grid = {static_cast<uint32_t>(row.facts.channels), 1, 1};
+    return builder_.launchConfig(config);
+}
+
+void OperationGiver::give(int64_t globalPid, uint32_t gpu,
+                          std::span<const SeenOperation> operations) {
+    if (operations.empty()) return;
+    Owner& owner = owners_[globalPid];
+    const NcclRow& first = operations.front().row;
+    while (threads_.contains(globalPid | owner.nextThread)) --owner.nextThread;
+    const int64_t globalTid = globalPid | owner.nextThread;
+    const uint32_t thread = builder_.thread(globalTid);
+    if (thread == noIndex) {
+        builder_.skip("NCCL operations", static_cast<int64_t>(operations.size()));
+        return;
+    }
+    --owner.nextThread;
+    const std::string_view name = builder_.text(first.facts.communicatorName);
+    builder_.nameThread(globalTid, fmt::format("NCCL, communicator {}",
+                                               name.empty() ? communicatorId(first.communicator)
+                                                            : std::string(name)));
+    const uint32_t process = builder_.process(globalPid);
+    uint32_t stream = noIndex;
+    int64_t lastStartNs = -greatestTimeNs;
+    for (const SeenOperation& one : operations) {
+        // Several calls begin in the same microsecond; in a file each is found by its start.
+        TimeRange call = one.call;
+        call.startNs = std::max(call.startNs, lastStartNs + 1);
+        call.endNs = std::max(call.endNs, call.startNs + 1);
+        lastStartNs = call.startNs;
+        const StringIndex function =
+            builder_.intern(fmt::format("nccl{}", builder_.text(one.row.operation)));
+        const EventRef range =
+            builder_.add<kinds::Nvtx>({.startNs = call.startNs,
+                                       .endNs = call.endNs,
+                                       .text = function,
+                                       .domain = one.isAtWriting ? domainAtWriting_ : domain_,
+                                       .thread = thread});
+        if (!range.isValid()) continue;
+        // Of a group all calls begin and end together: each launched its own kernel.
+        NcclRow row = one.row;
+        if (row.facts.launchThread == noIndex) {
+            row.facts.launchThread = thread;
+            row.facts.launch = {call.startNs, call.startNs + 1};
+        }
+        builder_.nccl(range, row);
+        if (!one.kernel || gpu == noIndex) continue;
+        if (stream == noIndex) stream = builder_.stream(process, gpu, 0, owner.nextStream++);
+        const uint32_t correlation = ++owner.correlation;
+        builder_.add<kinds::Api>({.startNs = call.startNs,
+                                  .endNs = call.endNs,
+                                  .name = function,
+                                  .thread = thread,
+                                  .correlation = correlation});
+        builder_.add<kinds::Kernel>({.startNs = one.kernel->startNs,
+                                     .endNs = one.kernel->endNs,
+                                     .stream = stream,
+                                     .correlation = correlation,
+                                     .config = configOf(one.row)});
+    }
+}
+
+namespace {
+
+class Notes : public FileNotes {
+  public:
+    using FileNotes::FileNotes;
+
+    /// `format` takes how many there are and the line of the first.
+    void left(const InspectorFile::Left& left, Severity severity, HealthCode code,
+              std::string_view format) {
+        if (left.count > 0)
+            add(severity, code,
+                fmt::format(fmt::runtime(format), formatCount(left.count),
+                            formatCount(left.firstLine)),
+                left.count);
+    }
+};
+
+}  // namespace
+
+std::vector<HealthNote> coarseTimes(int64_t atWriting, int64_t cpuTimed, int64_t callTimed) {
+    std::vector<HealthNote> notes;
+    const auto add = [&notes](Severity severity, int64_t count, std::string_view format) {
+        if (count > 0)
+            notes.push_back({severity, HealthCode::CoarseTimes,
+                             fmt::format(fmt::runtime(format), formatCount(count)), std::nullopt,
+                             std::nullopt, count});
+    };
+    add(Severity::Warning, atWriting,
+        "The times of {} NCCL operations are those of the writing, not of the operation: each ends "
+        "where it was written down or earlier. How long they took is right, and nothing is said of "
+        "who was late. With NCCL_INSPECTOR_DUMP_VERBOSE=1 the program writes when they ran.");
+    add(Severity::Info, cpuTimed,
+        "{} NCCL operations took as long as the CPU saw their kernels run, which is longer than "
+        "they did.");
+    add(Severity::Warning, callTimed,
+        "Of {} NCCL operations only the call was measured: nothing is known of their work on the "
+        "GPU.");
+    return notes;
+}
+
+void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
+    Notes notes(builder);
+    const auto timedBy = [&file](InspectorTiming timing) {
+        return file.timings[static_cast<size_t>(timing)];
+    };
+    const auto atWriting = std::count_if(file.operations.begin(), file.operations.end(),
+                                         [](const auto& one) { return one.isAtWriting; });
+    for (HealthNote& note : coarseTimes(atWriting, timedBy(InspectorTiming::KernelCpu),
+                                        timedBy(InspectorTiming::CollectiveCpu)))
+        builder.note(std::move(note));
+    if (!file.operations.empty())
+        notes.add(Severity::Warning, HealthCode::NotShown, std::string(knowsOnlyNcclSentence));
+    if (const int64_t lost = file.droppedCollectives + file.droppedMessages; lost > 0)
+        notes.add(
+            Severity::Warning, HealthCode::EventsDropped,
+            fmt::format("NCCL Inspector wrote {} collectives and {} messages over before they "
+                        "were written down, as its rings were full: "
+                        "NCCL_INSPECTOR_DUMP_COLL_RING_SIZE and "
+                        "NCCL_INSPECTOR_DUMP_P2P_RING_SIZE make them larger.",
+                        formatCount(file.droppedCollectives), formatCount(file.droppedMessages)),
+            lost);
+    notes.left(file.damaged, Severity::Warning, HealthCode::FileDamaged,
+               "The file is damaged in {} places, the first in line {}. What is whole is shown.");
+    notes.left(file.ownerless, Severity::Warning, HealthCode::RowsLeftOut,
+               "{} operations, the first in line {}, are left out: the record that says whose they "
+               "are is missing.");
+    notes.left(
+        file.untimed, Severity::Warning, HealthCode::RowsLeftOut,
+        "{} operations, the first in line {}, are left out: they have no name, no time or no "
+        "duration that can be.");
+    notes.left(file.texts, Severity::Info, HealthCode::NotShown,
+               "Not shown here: {} lines of text, the first of them line {}.");
+    notes.left(file.others, Severity::Info, HealthCode::NotShown,
+               "Not shown here: {} objects of JSON that are not of NCCL Inspector, the first in "
+               "line {}.");
+    notes.left(file.kinds, Severity::Info, HealthCode::NotShown,
+               "Not shown here: {} records of NCCL Inspector that are no operations, such as those "
+               "of its network threads, the first in line {}.");
+    if (file.isTooLong)
+        notes.add(Severity::Warning, HealthCode::FileCut,
+                  fmt::format("Only the first {} of the file are shown.",
+                              formatBytes(static_cast<int64_t>(file.bytes))));
+    else if (file.isCut || file.readError)
+        notes.cut(file.bytes, "operations", file.readError);
+}
+
+}  // namespace lanescope

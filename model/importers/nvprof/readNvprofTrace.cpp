@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/nvprof/readNvprofTrace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+#include "model/importers/nvprof/NvprofContext.h"
+#include "model/importers/nvprof/callNames.h"
+#include "model/importers/sqlite/RowReader.h"
+#include "model/importers/sqlite/readSqliteTrace.h"
+#include "model/text/formatValue.h"
+#include "model/text/kernelNames.h"
+#include "model/trace/kinds/Api.h"
+#include "model/trace/kinds/Kernel.h"
+#include "model/trace/kinds/Memcpy.h"
+#include "model/trace/kinds/Nvtx.h"
+
+namespace lanescope {
+
+namespace {
+
+/// What CUPTI calls threads among the things that have names and events.
+constexpr int64_t threadKind = 2;
+
+/// The thread in what says what an event is of: the numbers of the process and the thread, four
+/// bytes each, the least first. Nothing for what is no thread.
+std::optional<int64_t> threadIn(int64_t kind, std::string_view object) {
+    if (kind != threadKind || object.size() < 8) return std::nullopt;
+    uint32_t number = 0;
+    for (size_t byte = 8; byte-- > 4;)
+        number = number << 8 | static_cast<unsigned char>(object[byte]);
+    return static_cast<int32_t>(number);
+}
+
+/// Calls by the number of their function, which is all that the file has of it.
+void readCalls(NvprofContext& context, bool isDriver, int64_t& rows, int64_t& untimed) {
+    enum : int { Start, End, Function, Thread, Correlation, Returned };
+    RowReader reader(
+        context.load(), isDriver ? "CUPTI_ACTIVITY_KIND_DRIVER" : "CUPTI_ACTIVITY_KIND_RUNTIME",
+        {"start", "end", "cbid", "threadId", "correlationId", "returnValue"}, "CUDA API calls");
+    MixedMap<int64_t, StringIndex> names;
+    while (reader.next()) {
+        const std::optional<TimeRange> found = reader.times(Start, End);
+        if (!found) continue;
+        const uint32_t thread = context.thread(reader.integerOr(Thread, 0));
+        if (thread == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        const int64_t function = reader.integerOr(Function, 0);
+        const auto [name, isNew] = names.try_emplace(function, 0);
+        if (isNew) {
+            const std::string_view known =
+                isDriver ? driverCallName(function) : runtimeCallName(function);
+            name->second = context.builder().intern(
+                known.empty()
+                    ? fmt::format("CUDA {} call {}", isDriver ? "driver" : "runtime", function)
+                    : std::string(known));
+        }
+        const TimeRange times = context.shifted(*found);
+        context.builder().add<kinds::Api>(
+            {.startNs = times.startNs,
+             .endNs = times.endNs,
+             .name = name->second,
+             .thread = thread,
+             .correlation = reader.unsigned32(Correlation),
+             .returnValue = static_cast<int32_t>(reader.unsigned32(Returned)),
+             .isDriver = isDriver});
+    }
+    rows += reader.rowCount();
+    untimed += reader.untimedCount();
+}
+
+}  // namespace
+
+void readNvprofCalls(NvprofContext& context) {
+    int64_t rows = 0, untimed = 0;
+    for (const bool isDriver : {false, true}) readCalls(context, isDriver, rows, untimed);
+    context.builder().count(kinds::Api::plural, rows, untimed);
+}
+
+void readNvprofMarkers(NvprofContext& context) {
+    enum : int { Flags, Time, Id, Kind, Object, Name, Domain };
+    constexpr int64_t isMark = 1, isStart = 2, isEnd = 4;
+    // A range that is begun, by its id.
+    MixedMap<int64_t, kinds::Nvtx::Row> open;
+    int64_t unmatched = 0;
+    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_MARKER",
+                     {"flags", "timestamp", "id", "objectKind", "objectId", "name", "domain"},
+                     "NVTX ranges");
+    while (reader.next()) {
+        const int64_t flags = reader.integerOr(Flags, 0);
+        const std::optional<int64_t> timeNs = reader.time(Time);
+        if (!timeNs || (flags & (isMark | isStart | isEnd)) == 0) continue;
+        const int64_t id = reader.integerOr(Id, 0);
+        if ((flags & isEnd) != 0) {
+            const auto begun = open.find(id);
+            if (begun == open.end()) {
+                ++unmatched;
+                continue;
+            }
+            kinds::Nvtx::Row row = begun->second;
+            row.endNs = std::max(row.startNs, *timeNs - context.zeroNs());
+            context.builder().add<kinds::Nvtx>(row);
+            open.erase(begun);
+            continue;
+        }
+        kinds::Nvtx::Row row;
+        const std::optional<int64_t> thread =
+            threadIn(reader.integerOr(Kind, 0), reader.text(Object));
+        row.thread = context.thread(thread.value_or(0));
+        row.startNs = row.endNs = *timeNs - context.zeroNs();
+        row.text = context.text(reader.integerOr(Name, 0));
+        row.domain = context.text(reader.integerOr(Domain, 0));
+        if ((flags & isMark) != 0) {
+            row.style = NvtxStyle::Mark;
+            context.builder().add<kinds::Nvtx>(row);
+        } else if (!open.try_emplace(id, row).second) {
+            ++unmatched;
+        }
+    }
+    for (auto& [id, row] : open) {
+        row.isOpen = true;
+        context.builder().add<kinds::Nvtx>(row);
+    }
+    context.builder().skip("ends of ranges that never began", unmatched);
+}
+
+void readNvprofOverhead(NvprofContext& context) {
+    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_OVERHEAD", {"start", "end"}, "overhead");
+    int64_t totalNs = 0;
+    while (reader.next())
+        if (const std::optional<TimeRange> times = reader.times(0, 1)) {
+            const int64_t room = std::numeric_limits<int64_t>::max() / 2 - totalNs;
+            totalNs += std::min(times->durationNs(), room);
+        }
+    if (totalNs > 0)
+        context.load().note({Severity::Info, HealthCode::ProfilerOverhead,
+                             fmt::format("The profiler itself took {}.", formatDuration(totalNs))});
+}
+
+void readNvprofDevices(NvprofContext& context) {
+    enum : int { Id, Name, Memory, Bandwidth, Multiprocessors, Major, Minor, Uuid };
+    constexpr int64_t bytesOfKilobyte = 1000;
+    RowReader reader(
+        context.load(), "CUPTI_ACTIVITY_KIND_DEVICE",
+        {"id", "name", "globalMemorySize", "globalMemoryBandwidth", "numMultiprocessors",
+         "computeCapabilityMajor", "computeCapabilityMinor", "uuid"},
+        "GPUs");
+    while (reader.next()) {
+        const uint32_t index = context.builder().gpu(reader.integerOr(Id, 0));
+        if (index == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        Gpu& gpu = context.builder().gpus()[index];
+        gpu.name = context.builder().text(context.text(reader.integerOr(Name, 0)));
+        gpu.memoryBytes = reader.bytes(Memory);
+        const int64_t bandwidth = reader.integerOr(Bandwidth, 0);
+        if (bandwidth > 0 && bandwidth < INT64_MAX / bytesOfKilobyte)
+            gpu.memoryBandwidthBytesPerSecond = bandwidth * bytesOfKilobyte;
+        gpu.smCount = static_cast<int>(reader.unsigned32(Multiprocessors) & 0xffff);
+        gpu.computeMajor = static_cast<int>(reader.unsigned32(Major) & 0xff);
+        gpu.computeMinor = static_cast<int>(reader.unsigned32(Minor) & 0xff);
+        const std::string_view uuid = reader.text(Uuid);
+        if (uuid.size() != 16) continue;
+        for (size_t byte = 0; byte < uuid.size(); ++byte) {
+            const bool isParted = byte == 4 || byte == 6 || byte == 8 || byte == 10;
+            gpu.uuid += fmt::format("{}{:02x}",
+                                    isParted    ? "-"
+                                    : byte == 0 ? "GPU-"
+                                                : "",
+                                    static_cast<unsigned char>(uuid[byte]));
+        }
+    }
+}
+
+namespace {
+
+/// Kinds of memory are CUPTI's, which are one more than ours; 0 is unknown.
+MemoryKind memoryFrom(int64_t number) {
+    return number > 0 ? memoryKindFrom(number - 1) : MemoryKind::Unknown;
+}
+
+/// Columns that all tables of work begin with here.
+enum Place : int { Start, End, Device, Context, Stream, Correlation, firstOwn };
+
+/// Goes through a table of work whose columns begin as `Place` has them: hands stream, times and
+/// correlation of each row that has them to `take`.
+template <class Take>
+void forEachWork(NvprofContext& context, RowReader& reader, Take take) {
+    while (reader.next()) {
+        const std::optional<TimeRange> times = reader.times(Start, End);
+        if (!times) continue;
+        const uint32_t stream = context.stream(
+            reader.integerOr(Device, 0), reader.integerOr(Context, 0), reader.integerOr(Stream, 0));
+        if (stream == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        take(stream, context.shifted(*times), reader.unsigned32(Correlation));
+    }
+}
+
+struct Tally {
+    int64_t rows = 0, untimed = 0;
+    void add(const RowReader& reader) {
+        rows += reader.rowCount();
+        untimed += reader.untimedCount();
+    }
+};
+
+void readKernels(NvprofContext& context, const char* table, Tally& tally) {
+    enum : int {
+        Name = firstOwn,
+        GridX,
+        GridY,
+        GridZ,
+        BlockX,
+        BlockY,
+        BlockZ,
+        Registers,
+        StaticShared,
+        DynamicShared
+    };
+    RowReader reader(context.load(), table,
+                     {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "name",
+                      "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread",
+                      "staticSharedMemory", "dynamicSharedMemory"},
+                     "kernels");
+    forEachWork(context, reader, [&](uint32_t stream, TimeRange times, uint32_t correlation) {
+        LaunchConfig config;
+        const int64_t name = reader.integerOr(Name, 0);
+        config.demangledName = context.functionName(name);
+        config.mangledName = context.text(name);
+        const std::string whole(context.builder().text(config.demangledName));
+        config.shortName = context.builder().intern(kernelBaseName(whole));
+        config.grid = {reader.unsigned32(GridX), reader.unsigned32(GridY),
+                       reader.unsigned32(GridZ)};
+        config.block = {reader.unsigned32(BlockX), reader.unsigned32(BlockY),
+                        reader.unsigned32(BlockZ)};
+        config.registersPerThread = reader.unsigned32(Registers);
+        config.staticSharedBytes = reader.unsigned32(StaticShared);
+        config.dynamicSharedBytes = reader.unsigned32(DynamicShared);
+        context.builder().add<kinds::Kernel>({.startNs = times.startNs,
+                                              .endNs = times.endNs,
+                                              .stream = stream,
+                                              .correlation = correlation,
+                                              .config = context.builder().launchConfig(config)});
+    });
+    tally.add(reader);
+}
+
+/// Between GPUs or not.
+void readCopies(NvprofContext& context, const char* table, Tally& tally) {
+    enum : int { Bytes = firstOwn, Kind, Source, Destination, SourceDevice, DestinationDevice };
+    RowReader reader(context.load(), table,
+                     {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes",
+                      "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"},
+                     "memcpys");
+    const auto gpuIn = [&](int column) {
+        const int64_t device = reader.integerOr(column, -1);
+        return device < 0 ? noIndex : context.builder().gpu(device);
+    };
+    forEachWork(context, reader, [&](uint32_t stream, TimeRange times, uint32_t correlation) {
+        context.builder().add<kinds::Memcpy>(
+            {.startNs = times.startNs,
+             .endNs = times.endNs,
+             .bytes = reader.bytes(Bytes),
+             .kind = memcpyKindFrom(reader.integerOr(Kind, 0)),
+             .sourceMemory = memoryFrom(reader.integerOr(Source, 0)),
+             .destinationMemory = memoryFrom(reader.integerOr(Destination, 0)),
+             .sourceGpu = gpuIn(SourceDevice),
+             .destinationGpu = gpuIn(DestinationDevice),
+             .stream = stream,
+             .correlation = correlation});
+    });
+    tally.add(reader);
+}
+
+void readMemsets(NvprofContext& context) {
+    enum : int { Bytes = firstOwn, Value, Memory };
+    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_MEMSET",
+                     {"start", "end", "deviceId", "contextId", "streamId", "correlationId", "bytes",
+                      "value", "memoryKind"},
+                     "memsets");
+    forEachWork(context, reader, [&](uint32_t stream, TimeRange times, uint32_t correlation) {
+        context.builder().add<kinds::Memset>({.startNs = times.startNs,
+                                              .endNs = times.endNs,
+                                              .bytes = reader.bytes(Bytes),
+                                              .value = reader.unsigned32(Value),
+                                              .memory = memoryFrom(reader.integerOr(Memory, 0)),
+                                              .stream = stream,
+                                              .correlation = correlation});
+    });
+    reader.countAs(kinds::Memset::plural);
+}
+
+}  // namespace
+
+void readNvprofWork(NvprofContext& context) {
+    Tally kernels, copies;
+    // Which of the two tables has the kernels depends on whether they could overlap.
+    for (const char* table :
+         {"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "CUPTI_ACTIVITY_KIND_KERNEL"})
+        readKernels(context, table, kernels);
+    context.builder().count(kinds::Kernel::plural, kernels.rows, kernels.untimed);
+    for (const char* table : {"CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMCPY2"})
+        readCopies(context, table, copies);
+    context.builder().count(kinds::Memcpy::plural, copies.rows, copies.untimed);
+    readMemsets(context);
+}
+
+void readNvprofWaits(NvprofContext& context) {
+    enum : int { Begin, Until, Type, OfContext, OfStream, OfCall };
+    RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+                     {"start", "end", "type", "contextId", "streamId", "correlationId"}, "waits");
+    while (reader.next()) {
+        const std::optional<TimeRange> found = reader.times(Begin, Until);
+        if (!found) continue;
+        const TimeRange times = context.shifted(*found);
+        const int64_t ofContext = reader.integerOr(OfContext, 0);
+        const int64_t type = reader.integerOr(Type, 0);
+        const bool isKnown = type >= 0 && type <= static_cast<int64_t>(SyncType::Context);
+        context.builder().add<kinds::Sync>(
+            {.startNs = times.startNs,
+             .endNs = times.endNs,
+             .type = isKnown ? static_cast<SyncType>(type) : SyncType::Unknown,
+             .stream = context.stream(context.deviceOf(ofContext), ofContext,
+                                      reader.integerOr(OfStream, -1)),
+             .process = context.process(),
+             .correlation = reader.unsigned32(OfCall)});
+    }
+    reader.countAs(kinds::Sync::plural);
+}
+
+namespace {
+
+constexpr std::array otherTables{
+    UnreadTable{"CUPTI_ACTIVITY_KIND_METRIC", "values of metrics"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_METRIC_INSTANCE", "values of metrics by instance"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_EVENT", "values of hardware events"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_EVENT_INSTANCE", "values of hardware events by instance"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_PC_SAMPLING", "samples of the instructions of kernels"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_INSTRUCTION_EXECUTION", "counts of executed instructions"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_GLOBAL_ACCESS", "counts of global memory accesses"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_SHARED_ACCESS", "counts of shared memory accesses"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_BRANCH", "counts of branches"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_SOURCE_LOCATOR", "lines of source"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_ENVIRONMENT", "samples of clocks, power and temperature"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER", "events of unified memory"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_CDP_KERNEL", "kernels launched by kernels"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_PREEMPTION", "preemptions"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENACC_DATA", "data operations of OpenACC"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENACC_LAUNCH", "launches of OpenACC"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENACC_OTHER", "other events of OpenACC"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_OPENMP", "events of OpenMP"},
+    UnreadTable{"CUPTI_ACTIVITY_KIND_MEMORY", "allocations"},
+};
+
+}  // namespace
+
+Result<void> readNvprofTrace(const Database& database, TraceBuilder& builder, unsigned threads,
+                             const LoadProgress& progress) {
+    LoadContext load(database, builder, threads, progress);
+    builder.description().producer = "nvprof";
+    NvprofContext context(load);
+    readNvprofCalls(context);
+    readNvprofWork(context);
+    readNvprofWaits(context);
+    readNvprofMarkers(context);
+    readNvprofOverhead(context);
+    readNvprofDevices(context);
+    noteNotShown(load, otherTables);
+    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
+    return {};
+}
+
+}  // namespace lanescope

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes what a Perfetto trace says of GPUs in packets of their own.
+#include "model/importers/perfetto/PacketReader.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "model/importers/events/ForeignChunk.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t atOnce = size_t{1} << 16;
+/// 16 MiB: more than a writer looks back in a buffer of its own, and what a frame may make us
+/// allocate.
+constexpr int widestWindowLog = 24;
+
+/// A writer packs a buffer of some hundred KiB. Deflate makes at most a thousand bytes of one; what
+/// Zstandard makes more of was packed to take up the reader.
+size_t mostBytesOf(std::string_view packed) {
+    constexpr size_t most = size_t{64} << 20;
+    constexpr size_t highestRatio = 1024;
+    return packed.size() > most / highestRatio ? most : packed.size() * highestRatio + atOnce;
+}
+
+}  // namespace
+
+UnpackedPackets unpackDeflate(std::string_view packed) {
+    UnpackedPackets unpacked;
+    z_stream stream{};
+    if (inflateInit(&stream) != Z_OK) return unpacked;
+    // zlib does not write there.
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    stream.avail_in = static_cast<uInt>(packed.size());
+    int code = Z_OK;
+    while (code == Z_OK && unpacked.bytes.size() < mostBytesOf(packed)) {
+        const size_t before = unpacked.bytes.size();
+        unpacked.bytes.resize(before + atOnce);
+        stream.next_out = reinterpret_cast<Bytef*>(unpacked.bytes.data() + before);
+        stream.avail_out = static_cast<uInt>(atOnce);
+        code = inflate(&stream, Z_NO_FLUSH);
+        unpacked.bytes.resize(before + (atOnce - stream.avail_out));
+    }
+    inflateEnd(&stream);
+    unpacked.isWhole = code == Z_STREAM_END;
+    return unpacked;
+}
+
+UnpackedPackets unpackZstandard(std::string_view packed) {
+    UnpackedPackets unpacked;
+    const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
+                                                                       &ZSTD_freeDCtx);
+    if (context == nullptr) return unpacked;
+    ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, widestWindowLog);
+    ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+    size_t left = 1;
+    while (in.pos < in.size || left != 0) {
+        const size_t before = unpacked.bytes.size();
+        if (before >= mostBytesOf(packed)) return unpacked;
+        unpacked.bytes.resize(before + atOnce);
+        ZSTD_outBuffer out{unpacked.bytes.data() + before, atOnce, 0};
+        const size_t readBefore = in.pos;
+        left = ZSTD_decompressStream(context.get(), &out, &in);
+        unpacked.bytes.resize(before + out.pos);
+        // An end in the middle makes no progress, and what is behind a whole frame may be another
+        // one.
+        if (ZSTD_isError(left) != 0 || (out.pos == 0 && in.pos == readBefore)) return unpacked;
+    }
+    unpacked.isWhole = true;
+    return unpacked;
+}
+
+namespace {
+
+constexpr size_t mostSequences = size_t{1} << 16;
+constexpr size_t enoughEvents = size_t{1} << 15;
+constexpr size_t enoughTextBytes = size_t{8} << 20;
+/// What is unpacked of packets that are packed: no more than any trace becomes, of which a writer
+/// makes some tenth, so that what a file takes follows from its size.
+constexpr uint64_t mostUnpackedOfFew = uint64_t{256} << 20, mostTimesUnpacked = 200;
+constexpr uint32_t clearedFlag = 1;
+
+/// Payloads of packets that say nothing of what ran.
+bool isBeside(uint32_t number) {
+    constexpr std::array<uint32_t, 24> numbers{9,  33, 34, 35, 36, 38, 45, 46, 47, 48,  49,  51,
+                                               67, 68, 69, 72, 82, 87, 89, 90, 98, 107, 124, 126};
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+/// Members of a packet that are no payload.
+bool isOfHead(uint32_t number) {
+    constexpr std::array<uint32_t, 12> numbers{3, 8, 10, 12, 13, 41, 42, 58, 59, 79, 87, 98};
+    return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
+}  // namespace
+
+PacketReader::PacketReader(JsonEvents& events, LargeMemory* memory)
+    : events_(events), joiner_(memory) {
+    flush();
+}
+
+void PacketReader::flush() {
+    if (chunk_ != nullptr) events_.take(*chunk_, 0);
+    places_.clear();
+    // Who looks at texts of others goes first.
+    taker_.reset();
+    chunk_ = std::make_unique<ScannedChunk>();
+    texts_ = std::make_unique<KeptTexts>();
+    taker_ = std::make_unique<EventTaker>(*chunk_);
+    count_ = 0;
+}
+
+void PacketReader::flushIfFull() {
+    if (++count_ >= enoughEvents || texts_->bytes() >= enoughTextBytes) flush();
+}
+
+void PacketReader::finish() {
+    flush();
+    unmatched_ = joiner_.join(events_, lastNs_);
+}
+
+void PacketReader::takePacked(std::string_view packed, Unpacker unpack, int depth) {
+    packedBytes_ += packed.size();
+    if (unpackedBytes_ > mostUnpackedOfFew + mostTimesUnpacked * packedBytes_) {
+        ++damages_;
+        return;
+    }
+    const UnpackedPackets packets = unpack(packed);
+    unpackedBytes_ += packets.bytes.size();
+    ProtoCursor cursor(packets.bytes);
+    for (ProtoField field; cursor.next(field);)
+        if (field.number == 1 && field.isBytes()) take(field.bytes, depth + 1);
+    damages_ += !packets.isWhole || cursor.isBroken() ? 1 : 0;
+}
+
+void PacketReader::take(std::string_view packet, int depth) {
+    std::optional<uint64_t> time, clock;
+    uint64_t sequenceNumber = 0;
+    bool isCleared = false;
+    std::string_view interned, defaults;
+    ProtoCursor head(packet);
+    for (ProtoField field; head.next(field);) {
+        if (field.number == 8 && field.isNumber()) time = field.value;
+        if (field.number == 58 && field.isNumber()) clock = field.value;
+        if (field.number == 10 && field.isNumber()) sequenceNumber = field.value;
+        if (field.number == 13 && field.isNumber()) isCleared |= (field.value & clearedFlag) != 0;
+        if (field.number == 41 && field.isNumber()) isCleared |= field.value != 0;
+        if (field.number == 42 && field.isNumber() && field.value != 0) ++lostPackets_;
+        if (field.number == 12 && field.isBytes()) interned = field.bytes;
+        if (field.number == 59 && field.isBytes()) defaults = field.bytes;
+    }
+    if (head.isBroken()) ++damages_;
+    if (sequences_.size() >= mostSequences && !sequences_.contains(sequenceNumber))
+        sequenceNumber = 0;
+    PacketSequence& sequence = sequences_[sequenceNumber];
+    if (isCleared) sequence.clear();
+    if (!interned.empty()) {
+        if (!sequence.takeTexts(interned)) ++damages_;
+        takeGpuCounterNames(interned);
+    }
+    if (!defaults.empty()) sequence.takeDefaults(defaults);
+    std::optional<int64_t> timeNs;
+    const auto atTime = [&] {
+        if (time && !timeNs) timeNs = clocks_.timeOf(*time, clock, sequence);
+        return timeNs.value_or(0);
+    };
+    ProtoCursor cursor(packet);
+    for (ProtoField field; cursor.next(field);) {
+        if (!field.isBytes() || isOfHead(field.number)) continue;
+        switch (field.number) {
+            case 2:
+                takeProcessTree(field.bytes);
+                break;
+            case 6:
+                clocks_.takeSnapshot(field.bytes, sequence);
+                break;
+            case 11:
+                atTime();
+                takeTrackEvent(field.bytes, sequence, timeNs);
+                break;
+            case 44:
+                takeThread(field.bytes, sequence);
+                break;
+            case 43:
+                break;
+            case 50:
+                if (depth == 0) takePacked(field.bytes, unpackDeflate, depth);
+                break;
+            case 52:
+                takeGpuCounters(field.bytes, atTime());
+                break;
+            case 53:
+                takeRenderStage(field.bytes, sequence, atTime());
+                break;
+            case 60:
+                tracks_.describe(field.bytes);
+                break;
+            case 133:
+                if (depth == 0) takePacked(field.bytes, unpackZstandard, depth);
+                break;
+            default:
+                if (!isBeside(field.number)) ++others_[field.number];
+        }
+    }
+}
+
+void PacketReader::takeThread(std::string_view message, PacketSequence& sequence) {
+    std::string_view name;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number == 1 && field.isNumber())
+            sequence.process = static_cast<int32_t>(field.value);
+        if (field.number == 2 && field.isNumber()) sequence.thread = field.signedValue();
+        if (field.number == 5 && field.isBytes()) name = field.bytes;
+        if (field.number == 6 && field.isNumber() && field.value < uint64_t{1} << 50)
+            sequence.oldTimeNs = field.signedValue() * 1000;
+    }
+    if (sequence.process && sequence.thread && !name.empty())
+        tracks_.nameThread(*sequence.process, *sequence.thread, name);
+}
+
+void PacketReader::takeProcessTree(std::string_view message) {
+    const auto keep = [this](std::string_view process, std::string_view thread, bool isOfThread,
+                             std::string_view name) {
+        if (name.empty()) return;
+        JsonName named;
+        named.whose = {texts_->kept(process), texts_->kept(thread)};
+        named.isOfThread = isOfThread;
+        named.name = chunk_->strings.add(texts_->kept(name));
+        chunk_->names.push_back(named);
+        flushIfFull();
+    };
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        const bool isProcess = field.number == 1;
+        if (!field.isBytes() || (!isProcess && field.number != 2)) continue;
+        int64_t own = 0, process = 0;
+        std::string_view name;
+        ProtoCursor each(field.bytes);
+        for (ProtoField part; each.next(part);) {
+            if (part.number == 1 && part.isNumber()) own = part.signedValue();
+            if (part.number == 3 && part.isNumber()) process = part.signedValue();
+            if (part.number == (isProcess ? 3u : 2u) && part.isBytes() && name.empty())
+                name = part.bytes;
+        }
+        if (isProcess)
+            keep(std::to_string(own), {}, false, name);
+        else
+            keep(std::to_string(process), std::to_string(own), true, name);
+    }
+}
+
+namespace {
+
+using Texts = PacketSequence::Texts;
+
+constexpr size_t mostCounterNames = size_t{1} << 16;
+/// Numbers of descriptors that stand beside the events, apart from those of GPUs.
+constexpr uint64_t internedFlag = uint64_t{1} << 63;
+
+std::string sizesIn(std::string_view message) {
+    std::array<uint64_t, 3> sizes{1, 1, 1};
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);)
+        if (field.isNumber() && field.number >= 1 && field.number <= 3)
+            sizes[field.number - 1] = field.value;
+    return fmt::format("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]);
+}
+
+/// A launch: its grid and its blocks as arguments.
+void takeLaunch(std::string_view message, KeptTexts& texts,
+                std::vector<EventTaker::Argument>& arguments) {
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);)
+        if (field.isBytes() && (field.number == 1 || field.number == 2))
+            arguments.push_back(
+                {field.number == 1 ? "grid" : "block",
+                 {JsonValue::Kind::Nested, false, texts.kept(sizesIn(field.bytes))}});
+}
+
+void takeExtra(std::string_view message, KeptTexts& texts,
+               std::vector<EventTaker::Argument>& arguments) {
+    constexpr size_t most = 256;
+    std::string_view name, value;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number == 1 && field.isBytes()) name = field.bytes;
+        if (field.number == 2 && field.isBytes()) value = field.bytes;
+    }
+    if (arguments.size() < most)
+        arguments.push_back(
+            {texts.kept(name), {JsonValue::Kind::String, false, texts.kept(value)}});
+}
+
+}  // namespace
+
+void PacketReader::takeRenderStage(std::string_view message, PacketSequence& sequence,
+                                   int64_t timeNs) {
+    arguments_.clear();
+    Event event;
+    event.timeNs = timeNs;
+    int64_t gpu = 0, queue = -1, eventNumber = 0;
+    std::string_view kernel, stage, queueName;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        switch (field.number) {
+            case 1:
+                eventNumber = field.signedValue();
+                break;
+            case 2:
+                event.durationNs = field.signedValue();
+                break;
+            case 11:
+                gpu = static_cast<int32_t>(field.value);
+                break;
+            case 3:
+                queue = static_cast<int32_t>(field.value);
+                break;
+            case 13:
+                queue = field.signedValue();
+                queueName = sequence.text(Texts::Stages, field.value);
+                break;
+            case 14:
+                stage = sequence.text(Texts::Stages, field.value);
+                break;
+            case 17:
+                event.name = field.bytes;
+                break;
+            case 20:
+                event.name = sequence.text(Texts::Names, field.value);
+                break;
+            case 19:
+                kernel = sequence.text(Texts::Kernels, field.value);
+                break;
+            case 21:
+                if (field.isBytes()) takeLaunch(field.bytes, *texts_, arguments_);
+                break;
+            case 6:
+                if (field.isBytes()) takeExtra(field.bytes, *texts_, arguments_);
+                break;
+            default:
+                break;
+        }
+    }
+    constexpr int64_t furthestNs = int64_t{1} << 60;
+    if (event.durationNs < 0 || event.durationNs > furthestNs) event.durationNs = 0;
+    if (timeNs <= -furthestNs || timeNs >= furthestNs) {
+        ++chunk_->tally.untimed;
+        return;
+    }
+    if (event.name.empty()) event.name = kernel.empty() ? stage : kernel;
+    event.name = texts_->kept(event.name);
+    event.category = event.name.starts_with("Memcpy")   ? "gpu_memcpy"
+                     : event.name.starts_with("Memset") ? "gpu_memset"
+                                                        : "kernel";
+    event.track = tracks_.numberOfThread(gpu, queue);
+    if (event.track == PerfettoTracks::noTrack) return;
+    const int64_t named = streamNumberOf(queueName);
+    if (!hasArgument("device")) addNumber("device", gpu);
+    if (!hasArgument("stream")) addNumber("stream", named >= 0 ? named : queue);
+    if (!hasArgument("correlation")) addNumber("correlation", eventNumber);
+    keepSlice(event, "X");
+    lastNs_ = std::max(lastNs_, timeNs);
+    flushIfFull();
+}
+
+void PacketReader::takeCounterDescriptor(std::string_view message, uint64_t whose) {
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number != 1 || !field.isBytes()) continue;
+        uint64_t counter = 0;
+        std::string_view name;
+        ProtoCursor spec(field.bytes);
+        for (ProtoField part; spec.next(part);) {
+            if (part.number == 1 && part.isNumber()) counter = part.value;
+            if (part.number == 2 && part.isBytes()) name = part.bytes;
+        }
+        if (gpuCounterNames_.size() < mostCounterNames)
+            gpuCounterNames_[{whose, counter}] = name.substr(0, TraceBuilder::longestName);
+    }
+}
+
+void PacketReader::takeGpuCounterNames(std::string_view interned) {
+    ProtoCursor cursor(interned);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number != 47 || !field.isBytes()) continue;
+        uint64_t number = 0;
+        int64_t gpu = 0;
+        std::string_view descriptor;
+        ProtoCursor each(field.bytes);
+        for (ProtoField part; each.next(part);) {
+            if (part.number == 1 && part.isNumber()) number = part.value;
+            if (part.number == 2 && part.isBytes()) descriptor = part.bytes;
+            if (part.number == 3 && part.isNumber()) gpu = static_cast<int32_t>(part.value);
+        }
+        takeCounterDescriptor(descriptor, number | internedFlag);
+        if (gpusOfDescriptors_.size() < mostCounterNames)
+            gpusOfDescriptors_[number | internedFlag] = gpu;
+    }
+}
+
+void PacketReader::takeGpuCounters(std::string_view message, int64_t timeNs) {
+    uint64_t whose = 0;
+    int64_t gpu = 0;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number == 3 && field.isNumber()) {
+            gpu = static_cast<int32_t>(field.value);
+            whose = static_cast<uint64_t>(gpu) & ~internedFlag;
+        }
+        if (field.number == 4 && field.isNumber()) {
+            whose = field.value | internedFlag;
+            const auto found = gpusOfDescriptors_.find(whose);
+            if (found != gpusOfDescriptors_.end()) gpu = found->second;
+        }
+    }
+    const std::string process = fmt::format("GPU {} counters", gpu);
+    ProtoCursor again(message);
+    for (ProtoField field; again.next(field);) {
+        if (!field.isBytes()) continue;
+        if (field.number == 1) takeCounterDescriptor(field.bytes, whose);
+        if (field.number != 2) continue;
+        uint64_t counter = 0;
+        std::string value;
+        ProtoCursor each(field.bytes);
+        for (ProtoField part; each.next(part);) {
+            if (part.number == 1 && part.isNumber()) counter = part.value;
+            if (part.number == 2 && part.isNumber()) value = std::to_string(part.signedValue());
+            if (part.number == 3) value = fmt::format("{}", part.real());
+        }
+        const auto named = gpuCounterNames_.find({whose, counter});
+        EventTaker::Event event;
+        event.phase = "C";
+        event.process = {JsonValue::Kind::String, false, texts_->kept(process)};
+        event.name = {
+            JsonValue::Kind::String, false,
+            texts_->kept(named != gpuCounterNames_.end() ? named->second
+                                                         : fmt::format("counter {}", counter))};
+        event.time = {JsonValue::Kind::Word, false, texts_->kept(fmt::format("{}e-3", timeNs))};
+        taker_->take(event, {{"value", {JsonValue::Kind::Word, false, texts_->kept(value)}}});
+        flushIfFull();
+    }
+}
+
+}  // namespace lanescope

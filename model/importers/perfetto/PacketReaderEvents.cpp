@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the events of a Perfetto trace.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "model/importers/events/ForeignChunk.h"
+#include "model/importers/events/JsonCursor.h"
+#include "model/importers/perfetto/PacketReader.h"
+
+namespace lanescope {
+
+namespace {
+
+using Texts = PacketSequence::Texts;
+
+enum : uint64_t { Unspecified = 0, Begin = 1, End = 2, Instant = 3, Counter = 4 };
+
+JsonValue word(std::string_view text) {
+    return {JsonValue::Kind::Word, false, text};
+}
+JsonValue string(std::string_view text) {
+    return {JsonValue::Kind::String, false, text};
+}
+
+/// Of an event; those of an operator are one or a few.
+constexpr size_t mostFlowsOfEvent = 64;
+
+/// What is further is left out here, so that the numbers of what is kept are known.
+constexpr int64_t furthestNs = int64_t{1} << 60;
+
+/// As JSON has times.
+std::string microseconds(int64_t timeNs) {
+    const bool isNegative = timeNs < 0;
+    const uint64_t ns = isNegative ? -static_cast<uint64_t>(timeNs) : static_cast<uint64_t>(timeNs);
+    return fmt::format("{}{}.{:03}", isNegative ? "-" : "", ns / 1000, ns % 1000);
+}
+
+bool isApiName(std::string_view name) {
+    for (const std::string_view family : {"cuda", "cu", "hip"})
+        if (name.starts_with(family) && name.size() > family.size() &&
+            std::isupper(static_cast<unsigned char>(name[family.size()])) != 0)
+            return true;
+    return false;
+}
+
+}  // namespace
+
+void PacketReader::addNumber(std::string_view key, int64_t value) {
+    arguments_.push_back({key, word(texts_->kept(std::to_string(value)))});
+}
+
+bool PacketReader::hasArgument(std::string_view key) const {
+    return std::any_of(arguments_.begin(), arguments_.end(),
+                       [key](const EventTaker::Argument& each) { return each.key == key; });
+}
+
+std::optional<int64_t> PacketReader::numberIn(std::string_view key) const {
+    for (const EventTaker::Argument& each : arguments_)
+        if (each.key == key) return decimalOf(each.value.text, 0);
+    return std::nullopt;
+}
+
+uint32_t PacketReader::flowNumber(uint64_t flow) {
+    constexpr size_t mostFlows = size_t{1} << 24;
+    // Apart from numbers that the program's own correlations have.
+    constexpr uint32_t first = 0x80000000u;
+    const auto found = flowNumbers_.find(flow);
+    if (found != flowNumbers_.end()) return found->second;
+    if (flowNumbers_.size() >= mostFlows) return 0;
+    return flowNumbers_[flow] = first + static_cast<uint32_t>(flowNumbers_.size());
+}
+
+void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence, Event& event) {
+    const auto category = [&event](std::string_view name) {
+        // Of several that says most which tells what it is.
+        if (event.category.empty() || eventKindOf(event.category) == JsonEventKind::Other)
+            event.category = name;
+    };
+    switch (field.number) {
+        case 3:
+            ProtoCursor::forEachNumber(field, ProtoField::Wire::Varint, [&](uint64_t number) {
+                category(sequence.text(Texts::Categories, number));
+            });
+            break;
+        case 22:
+            category(field.bytes);
+            break;
+        case 10:
+            event.name = sequence.text(Texts::Names, field.value);
+            break;
+        case 23:
+            event.name = field.bytes;
+            break;
+        case 9:
+            event.type = field.value;
+            break;
+        case 11:
+            event.track = tracks_.numberOf(field.value);
+            break;
+        case 30:
+            event.counterValue = static_cast<double>(field.signedValue());
+            event.hasCounterValue = true;
+            break;
+        case 44:
+            event.counterValue = field.real();
+            event.hasCounterValue = true;
+            break;
+        case 36:
+        case 42:
+        case 47:
+        case 48:
+            ProtoCursor::forEachNumber(
+                field, field.number < 47 ? ProtoField::Wire::Varint : ProtoField::Wire::Fixed64,
+                [this, &event](uint64_t flow) {
+                    if (event.flow == 0) event.flow = flow;
+                    if (flows_.size() < mostFlowsOfEvent)
+                        flows_.push_back(flow);
+                    else
+                        ++chunk_->tally.otherFlows;
+                });
+            break;
+        case 4:
+            if (field.isBytes()) takeDebugArgument(field.bytes, sequence, *texts_, arguments_);
+            break;
+        case 6:
+            if (field.isBytes()) takeLegacy(field.bytes, sequence, event);
+            break;
+        default:
+            break;
+    }
+}
+
+void PacketReader::takeLegacy(std::string_view message, PacketSequence& sequence, Event& event) {
+    std::optional<int64_t> process, thread;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        switch (field.number) {
+            case 1:
+                if (event.name.empty()) event.name = sequence.text(Texts::Names, field.value);
+                break;
+            case 2: {
+                const char phase = static_cast<char>(field.value & 0x7f);
+                event.phase = texts_->kept(std::string_view(&phase, 1));
+                event.isLegacy = true;
+                break;
+            }
+            case 3:
+                if (field.value < uint64_t{1} << 50) event.durationNs = field.signedValue() * 1000;
+                break;
+            case 6:
+            case 10:
+            case 11:
+                event.id = texts_->kept(std::to_string(field.value));
+                break;
+            case 18:
+                process = static_cast<int32_t>(field.value);
+                break;
+            case 19:
+                thread = field.signedValue();
+                break;
+            default:
+                break;
+        }
+    }
+    if (process || thread)
+        event.track = tracks_.numberOfThread(process.value_or(sequence.process.value_or(0)),
+                                             thread.value_or(sequence.thread.value_or(0)));
+}
+
+void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequence,
+                                  std::optional<int64_t> timeNs) {
+    arguments_.clear();
+    flows_.clear();
+    Event event;
+    std::vector<uint64_t> counters = sequence.extraCounters, reals = sequence.extraRealCounters;
+    std::vector<double> values, realValues;
+    constexpr size_t mostValues = 256;
+    bool hasOwnCounters = false, hasOwnReals = false;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        const auto numbers = [&](ProtoField::Wire wire, auto take) {
+            ProtoCursor::forEachNumber(field, wire, take);
+        };
+        if (field.number == 1 && field.value < uint64_t{1} << 50 && !timeNs)
+            timeNs = sequence.oldTimeNs += field.signedValue() * 1000;
+        if (field.number == 16 && field.value < uint64_t{1} << 50 && !timeNs)
+            timeNs = field.signedValue() * 1000;
+        if (field.number == 31) {
+            if (!hasOwnCounters) counters.clear();
+            hasOwnCounters = true;
+            numbers(ProtoField::Wire::Varint, [&](uint64_t uuid) {
+                if (counters.size() < mostValues) counters.push_back(uuid);
+            });
+        } else if (field.number == 45) {
+            if (!hasOwnReals) reals.clear();
+            hasOwnReals = true;
+            numbers(ProtoField::Wire::Varint, [&](uint64_t uuid) {
+                if (reals.size() < mostValues) reals.push_back(uuid);
+            });
+        } else if (field.number == 12) {
+            numbers(ProtoField::Wire::Varint, [&](uint64_t value) {
+                if (values.size() < mostValues)
+                    values.push_back(static_cast<double>(static_cast<int64_t>(value)));
+            });
+        } else if (field.number == 46) {
+            numbers(ProtoField::Wire::Fixed64, [&](uint64_t value) {
+                const ProtoField real{46, ProtoField::Wire::Fixed64, value, {}};
+                if (realValues.size() < mostValues) realValues.push_back(real.real());
+            });
+        } else {
+            takeMember(field, sequence, event);
+        }
+    }
+    if (cursor.isBroken()) ++damages_;
+    if (event.track == PerfettoTracks::noTrack)
+        event.track = sequence.defaultTrack ? tracks_.numberOf(*sequence.defaultTrack)
+                      : sequence.thread
+                          ? tracks_.numberOfThread(sequence.process.value_or(0), *sequence.thread)
+                          : tracks_.numberOf(0);
+    if (event.track == PerfettoTracks::noTrack) {
+        ++chunk_->tally.untimed;
+        return;
+    }
+    event.name = texts_->kept(event.name);
+    event.category = texts_->kept(event.category);
+    if (event.name == "trace_metadata" || event.name == "device_properties") takeFacts(event);
+    const bool isPossible = timeNs && *timeNs > -furthestNs && *timeNs < furthestNs;
+    if (!isPossible) {
+        if (event.type != Instant) ++chunk_->tally.untimed;
+        return;
+    }
+    event.timeNs = *timeNs;
+    lastNs_ = std::max(lastNs_, event.timeNs);
+    for (size_t at = 0; at < std::min(counters.size(), values.size()); ++at)
+        keepCounter(tracks_.numberOf(counters[at]), event.timeNs, values[at]);
+    for (size_t at = 0; at < std::min(reals.size(), realValues.size()); ++at)
+        keepCounter(tracks_.numberOf(reals[at]), event.timeNs, realValues[at]);
+    if (event.type == Unspecified && event.isLegacy)
+        keepLegacy(event);
+    else
+        keepTyped(event);
+    flushIfFull();
+}
+
+void PacketReader::takeFacts(const Event& event) {
+    constexpr size_t mostFacts = 256;
+    for (const EventTaker::Argument& each : arguments_) {
+        std::string text(each.value.text);
+        if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+            text = unescaped(std::string_view(text).substr(1, text.size() - 2));
+        const std::string key =
+            event.name == "device_properties" ? "deviceProperties" : std::string(each.key);
+        if (facts_.size() < mostFacts) facts_[key] = std::move(text);
+    }
+}
+
+void PacketReader::keepTyped(Event& event) {
+    switch (event.type) {
+        case Begin:
+            joiner_.begin(event.track, event.timeNs, keepSlice(event, "X"));
+            break;
+        case End:
+            joiner_.end(event.track, event.timeNs);
+            break;
+        case Instant:
+            if (event.name == "trace_metadata" || event.name == "device_properties") break;
+            taker_->take(placed(event, "i"), arguments_);
+            break;
+        case Counter:
+            if (event.hasCounterValue) keepCounter(event.track, event.timeNs, event.counterValue);
+            break;
+        default:
+            ++chunk_->tally.unknown;
+    }
+}
+
+void PacketReader::keepLegacy(Event& event) {
+    const char phase = event.phase.empty() ? '\0' : event.phase.front();
+    switch (phase) {
+        case 'B':
+            joiner_.begin(event.track, event.timeNs, keepSlice(event, "X"));
+            break;
+        case 'E':
+            joiner_.end(event.track, event.timeNs);
+            break;
+        case 'X':
+            keepSlice(event, "X");
+            lastNs_ = std::max(lastNs_, event.timeNs + event.durationNs);
+            break;
+        case 'S':
+            taker_->take(placed(event, "b"), arguments_);
+            break;
+        case 'F':
+            taker_->take(placed(event, "e"), arguments_);
+            break;
+        case 'M':
+            break;
+        default:
+            taker_->take(placed(event, event.phase), arguments_);
+    }
+}
+
+/// What writers leave out, or say otherwise than JSON does.
+void PacketReader::completeArguments(Event& event) {
+    const size_t own = arguments_.size();
+    for (size_t at = 0; at < own; ++at) {
+        if (arguments_[at].key != "metadata" || !arguments_[at].value.isString()) continue;
+        // Members of an object without its braces.
+        JsonCursor cursor(texts_->kept(fmt::format("{{{}}}", arguments_[at].value.text)));
+        cursor.object([this](std::string_view key, const JsonValue& value) {
+            arguments_.push_back({key, value});
+        });
+    }
+    if (!hasArgument("correlation"))
+        for (size_t at = 0; at < arguments_.size(); ++at)
+            if (arguments_[at].key == "correlation_id") {
+                arguments_.push_back({"correlation", arguments_[at].value});
+                break;
+            }
+    if (event.category.empty()) {
+        const std::string_view name = event.name;
+        const auto has = [this](std::string_view key) { return hasArgument(key); };
+        if (has("Python id"))
+            event.category = "python_function";
+        else if (isApiName(name) && (has("correlation") || has("cbid") || event.flow != 0))
+            event.category = name.starts_with("cu") && !name.starts_with("cuda") ? "cuda_driver"
+                                                                                 : "cuda_runtime";
+        else if (name.starts_with("Memcpy ") && (has("stream") || has("bytes")))
+            event.category = "gpu_memcpy";
+        else if (name.starts_with("Memset (") && (has("stream") || has("bytes")))
+            event.category = "gpu_memset";
+        else if (has("cuda_sync_kind"))
+            event.category = "cuda_sync";
+        else if (has("grid") && has("block"))
+            event.category = "kernel";
+        else if (isAnnotationName(name))
+            event.category = "user_annotation";
+        else if (has("External id") || has("Ev Idx") || has("Input Dims") ||
+                 has("Record function id"))
+            event.category = "cpu_op";
+    }
+    // A flow joins a call with its work in the whole file, a correlation in one process only. Where
+    // they are the same number, a writer may leave the flow out.
+    const std::optional<int64_t> correlation = numberIn("correlation");
+    if (event.flow == 0 || correlation == static_cast<int64_t>(event.flow)) return;
+    const JsonEventKind kind = eventKindOf(event.category);
+    if (kind == JsonEventKind::RuntimeCall || kind == JsonEventKind::DriverCall ||
+        kind == JsonEventKind::Kernel || kind == JsonEventKind::Memcpy ||
+        kind == JsonEventKind::Memset)
+        addNumber("correlation", flowNumber(event.flow));
+}
+
+EventTaker::Event PacketReader::placed(const Event& event, std::string_view phase) {
+    const auto found = places_.try_emplace(event.track).first;
+    if (found->second.second.empty()) {
+        const PerfettoPlace place = tracks_.placeOf(event.track);
+        found->second = {texts_->kept(place.process), texts_->kept(place.thread)};
+        const auto keepName = [&](bool isOfThread, const std::string& name) {
+            if (name.empty()) return;
+            JsonName named;
+            named.whose.process = found->second.first;
+            if (isOfThread) named.whose.thread = found->second.second;
+            named.isOfThread = isOfThread;
+            named.name = chunk_->strings.add(texts_->kept(name));
+            chunk_->names.push_back(named);
+        };
+        keepName(false, place.processName);
+        keepName(true, place.threadName);
+    }
+    EventTaker::Event taken;
+    taken.phase = phase;
+    taken.category = string(event.category);
+    taken.name = string(event.name);
+    taken.process = string(found->second.first);
+    taken.thread = string(found->second.second);
+    taken.time = word(texts_->kept(microseconds(event.timeNs)));
+    taken.id = string(event.id);
+    return taken;
+}
+
+/// What joins operators joins one with its backward.
+void PacketReader::keepArrowEnds(const JsonSlice& slice) {
+    for (const uint64_t flow : flows_)
+        chunk_->arrowEnds.push_back({slice.startNs, flow, slice.thread, JsonArrowEnd::either});
+}
+
+SliceJoiner::Place PacketReader::keepSlice(const Event& said, std::string_view phase) {
+    Event event = said;
+    completeArguments(event);
+    EventTaker::Event taken = placed(event, phase);
+    taken.duration = word(texts_->kept(microseconds(event.durationNs)));
+    std::array<size_t, static_cast<size_t>(JsonEventKind::Other) + 1> before{};
+    for (size_t kind = 0; kind < before.size(); ++kind) before[kind] = chunk_->slices[kind].size();
+    const size_t workBefore = chunk_->gpuWork.size();
+    taker_->take(taken, arguments_);
+    constexpr auto operators = static_cast<size_t>(JsonEventKind::Operator);
+    if (chunk_->slices[operators].size() > before[operators])
+        keepArrowEnds(chunk_->slices[operators].back());
+    SliceJoiner::Place place;
+    place.index = SliceJoiner::Place::nowhere;
+    if (chunk_->gpuWork.size() > workBefore) {
+        place.isWork = true;
+        place.index = static_cast<uint32_t>(events_.gpuWork.size() + workBefore);
+    }
+    for (size_t kind = 0; kind < before.size(); ++kind)
+        if (chunk_->slices[kind].size() > before[kind]) {
+            place.kind = static_cast<JsonEventKind>(kind);
+            place.index = static_cast<uint32_t>(events_.slices(place.kind).size() + before[kind]);
+        }
+    return place;
+}
+
+void PacketReader::keepCounter(uint32_t number, int64_t timeNs, double value) {
+    if (number == PerfettoTracks::noTrack || !std::isfinite(value)) return;
+    PerfettoTrack& track = tracks_.at(number);
+    if (track.isIncremental) value = track.sum += value;
+    Event event;
+    event.track = number;
+    event.timeNs = timeNs;
+    event.name =
+        texts_->kept(track.name.empty() ? fmt::format("counter {}", track.uuid) : track.name);
+    const double multiplier = track.multiplier == 0 ? 1 : static_cast<double>(track.multiplier);
+    const Arguments argument{{texts_->kept(track.unit.empty() ? "value" : track.unit),
+                              word(texts_->kept(fmt::format("{}", value * multiplier)))}};
+    taker_->take(placed(event, "C"), argument);
+}
+
+}  // namespace lanescope

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/perfetto/PerfettoTracks.h"
+
+#include <fmt/format.h>
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t mostTracks = size_t{1} << 20;
+/// Beyond, tracks stand in a circle.
+constexpr int deepest = 64;
+constexpr size_t longestName = 4096;
+
+std::string shortened(std::string_view text) {
+    return std::string(text.substr(0, longestName));
+}
+
+int64_t small(uint64_t value) {
+    return static_cast<int32_t>(value);
+}
+
+void takeProcess(std::string_view message, PerfettoTrack& track) {
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number == 1 && field.isNumber()) track.process = small(field.value);
+        if (field.number == 6 && field.isBytes()) track.processName = shortened(field.bytes);
+    }
+}
+
+void takeThread(std::string_view message, PerfettoTrack& track) {
+    for (const uint32_t number : {1u, 2u, 5u}) {
+        ProtoCursor cursor(message);
+        for (ProtoField field; cursor.next(field);) {
+            if (field.number != number) continue;
+            if (number == 1 && field.isNumber()) track.process = small(field.value);
+            if (number == 2 && field.isNumber()) track.thread = field.signedValue();
+            if (number == 5 && field.isBytes()) track.threadName = shortened(field.bytes);
+        }
+    }
+}
+
+void takeCounter(std::string_view message, PerfettoTrack& track) {
+    track.isCounter = true;
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number == 3 && field.isNumber())
+            track.unit = field.value == 3 ? "bytes" : field.value == 1 ? "ns" : "";
+        if (field.number == 6 && field.isBytes()) track.unit = shortened(field.bytes);
+        if (field.number == 4 && field.isNumber()) track.multiplier = field.signedValue();
+        if (field.number == 5 && field.isNumber()) track.isIncremental = field.value != 0;
+    }
+}
+
+}  // namespace
+
+uint32_t PerfettoTracks::numberOf(uint64_t uuid) {
+    const auto found = numbers_.find(uuid);
+    if (found != numbers_.end()) return found->second;
+    if (tracks_.size() >= mostTracks) return noTrack;
+    const auto number = static_cast<uint32_t>(tracks_.size());
+    numbers_.emplace(uuid, number);
+    tracks_.emplace_back().uuid = uuid;
+    return number;
+}
+
+uint32_t PerfettoTracks::numberOfThread(int64_t process, int64_t thread) {
+    // No file draws this one.
+    const uint64_t uuid = mixed(static_cast<uint64_t>(process)) ^
+                          mixed(static_cast<uint64_t>(thread) + 0x9e3779b97f4a7c15u);
+    const uint32_t number = numberOf(uuid);
+    if (number == noTrack) return number;
+    tracks_[number].process = process;
+    tracks_[number].thread = thread;
+    return number;
+}
+
+void PerfettoTracks::nameThread(int64_t process, int64_t thread, std::string_view name) {
+    const uint32_t number = numberOfThread(process, thread);
+    if (number != noTrack) tracks_[number].threadName = shortened(name);
+}
+
+void PerfettoTracks::describe(std::string_view message) {
+    uint64_t uuid = 0;
+    ProtoCursor first(message);
+    for (ProtoField field; first.next(field);)
+        if (field.number == 1 && field.isNumber()) uuid = field.value;
+    const uint32_t number = numberOf(uuid);
+    if (number == noTrack) return;
+    PerfettoTrack& track = tracks_[number];
+    ProtoCursor cursor(message);
+    for (ProtoField field; cursor.next(field);) {
+        if (field.number == 5 && field.isNumber()) track.parent = field.value;
+        if (!field.isBytes()) continue;
+        if (field.number == 2 || field.number == 10 || field.number == 13)
+            track.name = shortened(field.bytes);
+        if (field.number == 3) takeProcess(field.bytes, track);
+        if (field.number == 4) takeThread(field.bytes, track);
+        if (field.number == 8) takeCounter(field.bytes, track);
+    }
+    if (!track.process || track.thread) return;
+    const std::string& name = track.processName.empty() ? track.name : track.processName;
+    if (!name.empty()) processNames_[*track.process] = name;
+}
+
+const PerfettoTrack* PerfettoTracks::above(const PerfettoTrack& track) const {
+    if (track.parent == 0) return nullptr;
+    const auto found = numbers_.find(track.parent);
+    return found != numbers_.end() ? &tracks_[found->second] : nullptr;
+}
+
+bool PerfettoTracks::isOfThread(uint32_t number) const {
+    const PerfettoTrack* track = &tracks_[number];
+    for (int depth = 0; track != nullptr && depth < deepest; ++depth, track = above(*track))
+        if (track->thread) return true;
+    return false;
+}
+
+PerfettoPlace PerfettoTracks::placeOf(uint32_t number) const {
+    PerfettoPlace place;
+    const PerfettoTrack& own = tracks_[number];
+    const PerfettoTrack* outermost = &own;
+    const PerfettoTrack* track = &own;
+    bool hasThread = false, hasProcess = false;
+    for (int depth = 0; track != nullptr && depth < deepest; ++depth, track = above(*track)) {
+        outermost = track;
+        if (track->thread && !hasThread) {
+            hasThread = true;
+            place.thread = fmt::format("{}", *track->thread);
+            place.threadName = track->threadName.empty() ? track->name : track->threadName;
+        }
+        if (track->process && !hasProcess) {
+            hasProcess = true;
+            place.process = fmt::format("{}", *track->process);
+            // Not every writer puts a thread below its process.
+            const auto named = processNames_.find(*track->process);
+            if (named != processNames_.end()) place.processName = named->second;
+        }
+    }
+    if (!hasProcess) place.process = outermost == &own ? "" : outermost->name;
+    if (!hasThread) place.thread = own.name.empty() ? fmt::format("track {}", own.uuid) : own.name;
+    if (!hasThread) place.threadName = own.name;
+    return place;
+}
+
+}  // namespace lanescope

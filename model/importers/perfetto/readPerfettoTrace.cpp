@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/perfetto/readPerfettoTrace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/importers/events/ForeignFile.h"
+#include "model/importers/events/ProtoCursor.h"
+#include "model/importers/perfetto/PacketReader.h"
+#include "model/text/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Perfetto writes none as long.
+constexpr uint64_t longestPacket = uint64_t{256} << 20;
+constexpr uint64_t mostBytes = uint64_t{64} << 30;
+/// Share of the progress that reading takes; the rest is making tables.
+constexpr double readingShare = 0.7;
+constexpr uint32_t packetField = 1;
+
+/// A kind of packet that nothing is made of.
+struct OtherPacket {
+    uint32_t field;
+    std::string_view packets;
+};
+constexpr std::array otherPackets{
+    OtherPacket{1, "packets of events of the kernel (ftrace)"},
+    OtherPacket{5, "packets of old Chrome events"},
+    OtherPacket{37, "profiles of memory"},
+    OtherPacket{54, "packets of samples"},
+    OtherPacket{57, "events of frames"},
+    OtherPacket{62, "events of Vulkan memory"},
+    OtherPacket{65, "calls of Vulkan"},
+    OtherPacket{66, "samples of the processor (perf)"},
+    OtherPacket{71, "totals of GPU memory"},
+    OtherPacket{95, "packets of events of Windows"},
+};
+
+void noteOthers(const PacketReader& reader, TraceBuilder& builder) {
+    int64_t unknown = 0;
+    const auto note = [&builder](int64_t packets, std::string_view what) {
+        if (packets > 0)
+            builder.note({Severity::Info,
+                          HealthCode::NotShown,
+                          fmt::format("Not shown here: {} {}.", formatCount(packets), what),
+                          {},
+                          {},
+                          packets});
+    };
+    for (const auto& [field, packets] : reader.others()) {
+        const auto known = std::find_if(
+            otherPackets.begin(), otherPackets.end(),
+            [number = field](const OtherPacket& each) { return each.field == number; });
+        if (known != otherPackets.end())
+            note(packets, known->packets);
+        else
+            unknown += packets;
+    }
+    note(unknown, "packets of a kind that this program does not know");
+    if (reader.lostPackets() > 0)
+        builder.note(
+            {Severity::Warning,
+             HealthCode::EventsDropped,
+             fmt::format("Its writer lost packets in {} place{}: its buffer was full.",
+                         formatCount(reader.lostPackets()), reader.lostPackets() == 1 ? "" : "s"),
+             {},
+             {},
+             reader.lostPackets()});
+}
+
+void describe(const JsonFile& file, const PacketReader& reader, JsonGiving& giving) {
+    describeJson(file, giving);
+    TraceDescription& trace = giving.builder.description();
+    if (file.facts.empty()) trace.producer = "a Perfetto trace";
+    if (const auto producer = file.facts.find("producer"); producer != file.facts.end())
+        trace.producer = producer->second;
+    const std::optional<int64_t> toTimeOfDay = reader.clocks().toTimeOfDay();
+    constexpr int64_t furthest = int64_t{1} << 61;
+    if (toTimeOfDay && *toTimeOfDay > 0 && *toTimeOfDay < furthest)
+        trace.startUtcNs = *toTimeOfDay + giving.zeroNs;
+}
+
+}  // namespace
+
+bool startsLikePerfetto(std::string_view start) {
+    // What a packet has beside its payload, and the payloads that traces begin with.
+    constexpr std::array<uint32_t, 20> known{1,  2,  3,  6,  8,  10, 11, 12, 13, 33,
+                                             36, 41, 42, 43, 44, 45, 58, 59, 60, 79};
+    constexpr std::array<uint32_t, 7> telling{3, 8, 10, 36, 50, 60, 133};
+    bool isTold = false;
+    int packets = 0;
+    while (!start.empty() && packets < 16) {
+        uint64_t key = 0, length = 0;
+        std::string_view rest = start;
+        constexpr uint64_t packetKey = packetField << 3 | 2;
+        if (!ProtoCursor::takeNumber(rest, ProtoField::Wire::Varint, key) || key != packetKey)
+            break;
+        if (!ProtoCursor::takeNumber(rest, ProtoField::Wire::Varint, length) || length == 0) break;
+        const bool isWhole = length <= rest.size();
+        ProtoCursor cursor(
+            rest.substr(0, static_cast<size_t>(std::min<uint64_t>(length, rest.size()))));
+        bool isAny = false;
+        ProtoField field;
+        const auto isOfPacket = [&] {
+            isAny = true;
+            isTold |= std::find(telling.begin(), telling.end(), field.number) != telling.end();
+            return field.number >= 33 ||
+                   std::find(known.begin(), known.end(), field.number) != known.end();
+        };
+        while (cursor.next(field))
+            if (!isOfPacket()) return false;
+        // Packets that were packed into one are longer than what is looked at.
+        if (!isWhole && cursor.isCut() && !isOfPacket()) return false;
+        if (isWhole && (cursor.isBroken() || !isAny)) return false;
+        ++packets;
+        if (!isWhole) return isTold || packets > 1;
+        start = rest.substr(static_cast<size_t>(length));
+    }
+    return packets > 0 && isTold && (start.empty() || packets > 1);
+}
+
+Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
+                               const std::function<double()>& fractionRead,
+                               const LoadProgress& progress) {
+    JsonEvents events(builder);
+    PacketReader reader(events, builder.memory());
+    ProtoStream stream(source, builder.memory(), longestPacket, mostBytes);
+    const auto isWanted = [&](double share) { return !progress || progress(share, "events"); };
+    constexpr int packetsBetweenReports = 4096;
+    int packets = 0;
+    for (ProtoField field; stream.next(field);) {
+        if (field.number == packetField && field.isBytes()) reader.take(field.bytes);
+        if (++packets % packetsBetweenReports == 0 && !isWanted(readingShare * fractionRead()))
+            return {};
+    }
+    if (stream.bytesRead() == 0 && stream.readError()) return fail(*stream.readError());
+    reader.finish();
+    JsonFile file;
+    file.facts = reader.facts();
+    file.bytes = stream.bytesRead();
+    file.readError = stream.readError();
+    file.isClosed =
+        stream.end() == ProtoStream::End::Whole || stream.end() == ProtoStream::End::Broken;
+    file.isTooLong = stream.end() == ProtoStream::End::TooLong;
+    if (stream.end() == ProtoStream::End::Broken)
+        events.takeDamage(stream.fieldAt(), stream.bytesRead());
+    JsonIdentities identities(events, builder);
+    JsonGiving giving{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
+                      rankOf(file.facts, builder.trace().path)};
+    JsonFindings findings;
+    giveEvents(giving, findings,
+               [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
+    describe(file, reader, giving);
+    findings.edgesWithoutOther += reader.unmatched().ends;
+    noteJson(file, findings, giving, HealthCode::FileDamaged);
+    noteOthers(reader, builder);
+    noteDamagedParts("packets", reader.damages(), builder);
+    const int64_t open = reader.unmatched().begins;
+    if (open > 0)
+        builder.note({Severity::Info,
+                      HealthCode::NvtxUnmatched,
+                      fmt::format("{} slice{} in the file; they are shown until its last event.",
+                                  formatCount(open), open == 1 ? " never ends" : "s never end"),
+                      {},
+                      {},
+                      open});
+    return {};
+}
+
+}  // namespace lanescope

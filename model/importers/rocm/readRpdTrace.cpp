@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/rocm/readRpdTrace.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+
+#include "model/format/GlobalId.h"
+#include "model/importers/events/JsonCursor.h"
+#include "model/importers/rocm/RocmContext.h"
+#include "model/importers/sqlite/RowReader.h"
+#include "model/importers/sqlite/readSqliteTrace.h"
+#include "model/trace/counterReadings.h"
+#include "model/trace/kinds/Api.h"
+#include "model/trace/kinds/Kernel.h"
+#include "model/trace/kinds/Memcpy.h"
+#include "model/trace/kinds/Nvtx.h"
+
+namespace lanescope {
+
+namespace {
+
+/// What a program marks itself is a call of this name, whose argument is the text.
+constexpr std::string_view markerCall = "UserMarker";
+
+constexpr std::array otherTables{UnreadTable{"rocpd_barrierop", "barriers between queues"}};
+
+/// Of the call that launched some work.
+struct Launch {
+    int64_t call = 0;
+    uint32_t process = noIndex;
+    std::string_view function;
+};
+
+struct Copy {
+    int64_t bytes = 0;
+    int64_t kind = -1;  ///< As HIP numbers them.
+    int64_t sourceGpu = -1, destinationGpu = -1;
+};
+
+struct KernelSize {
+    std::array<uint32_t, 3> grid{}, block{};
+    uint32_t sharedBytes = 0;
+    int64_t name = 0;
+};
+
+class RpdReader {
+  public:
+    explicit RpdReader(LoadContext& context) : context_(context) {
+        for (const char* table : {"rocpd_api", "rocpd_op", "rocpd_monitor"})
+            context_.beginWith(table, "start");
+        context_.readTexts("rocpd_string");
+    }
+
+    void read() {
+        readCalls();
+        readCopies();
+        readKernelSizes();
+        readLaunches();
+        readOperations();
+        readMonitor();
+    }
+
+  private:
+    TraceBuilder& builder() { return context_.builder(); }
+
+    /// Calls are joined with their work by their own numbers, where those fit.
+    static uint32_t correlationOf(int64_t call) {
+        return call > 0 && call < int64_t{noIndex} ? static_cast<uint32_t>(call) : 0;
+    }
+
+    void readCalls() {
+        enum : int { Id, Pid, Tid, Start, End, Name, Arguments };
+        RowReader reader(context_.load(), "rocpd_api",
+                         {"id", "pid", "tid", "start", "end", "apiName_id", "args_id"},
+                         "API calls");
+        while (reader.next()) {
+            const std::optional<TimeRange> times = reader.times(Start, End);
+            if (!times) continue;
+            const uint32_t thread =
+                builder().thread(globalTid(reader.unsigned32(Pid), reader.unsigned32(Tid)));
+            if (thread == noIndex) {
+                reader.skipRow();
+                continue;
+            }
+            const TimeRange range = context_.shifted(*times);
+            const StringIndex name = context_.text(reader.integerOr(Name, 0));
+            const int64_t id = reader.integerOr(Id, 0);
+            if (builder().text(name) == markerCall) {
+                builder().add<kinds::Nvtx>(
+                    {.startNs = range.startNs,
+                     .endNs = range.endNs,
+                     .text = context_.text(reader.integerOr(Arguments, 0)),
+                     .thread = thread,
+                     .style = range.isEmpty() ? NvtxStyle::Mark : NvtxStyle::PushPop});
+                continue;
+            }
+            callers_[id] = {id, builder().trace().threads[thread].process, builder().text(name)};
+            builder().add<kinds::Api>({.startNs = range.startNs,
+                                       .endNs = range.endNs,
+                                       .name = name,
+                                       .thread = thread,
+                                       .correlation = correlationOf(id)});
+        }
+    }
+
+    void readCopies() {
+        enum : int { Call, Bytes, Kind, Destination, Source };
+        RowReader reader(context_.load(), "rocpd_copyapi",
+                         {"api_ptr_id", "size", "kind", "dstDevice", "srcDevice"}, "memcpys");
+        while (reader.next())
+            copies_[reader.integerOr(Call, 0)] = {reader.bytes(Bytes), reader.integerOr(Kind, -1),
+                                                  reader.integerOr(Source, -1),
+                                                  reader.integerOr(Destination, -1)};
+    }
+
+    void readKernelSizes() {
+        enum : int { Call, GridX, GridY, GridZ, BlockX, BlockY, BlockZ, Shared, Name };
+        RowReader reader(context_.load(), "rocpd_kernelapi",
+                         {"api_ptr_id", "gridX", "gridY", "gridZ", "workgroupX", "workgroupY",
+                          "workgroupZ", "groupSegmentSize", "kernelName_id"},
+                         "kernels");
+        while (reader.next())
+            sizes_[reader.integerOr(Call, 0)] = {
+                {reader.unsigned32(GridX), reader.unsigned32(GridY), reader.unsigned32(GridZ)},
+                {reader.unsigned32(BlockX), reader.unsigned32(BlockY), reader.unsigned32(BlockZ)},
+                reader.unsigned32(Shared),
+                reader.integerOr(Name, 0)};
+    }
+
+    void readLaunches() {
+        RowReader reader(context_.load(), "rocpd_api_ops", {"api_id", "op_id"}, "launches");
+        while (reader.next()) callOf_[reader.integerOr(1, 0)] = reader.integerOr(0, 0);
+    }
+
+    Launch launchOf(int64_t operation) {
+        const auto call = callOf_.find(operation);
+        if (call != callOf_.end())
+            if (const auto caller = callers_.find(call->second); caller != callers_.end())
+                return caller->second;
+        // Of which process it is nobody says, so it is of the first, mostly the only one.
+        if (builder().processes().empty()) return {0, builder().process(globalPid(0)), {}};
+        return {0, 0, {}};
+    }
+
+    void readOperations() {
+        enum : int { Id, Gpu, Queue, Start, End, Description, Type };
+        RowReader reader(context_.load(), "rocpd_op",
+                         {"id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"},
+                         "GPU work");
+        while (reader.next()) {
+            const std::optional<TimeRange> times = reader.times(Start, End);
+            if (!times) continue;
+            const Launch launch = launchOf(reader.integerOr(Id, 0));
+            const uint32_t gpu = builder().gpu(std::max<int64_t>(0, reader.integerOr(Gpu, 0)));
+            const uint32_t stream =
+                builder().stream(launch.process, gpu, 0, reader.integerOr(Queue, 0));
+            if (stream == noIndex) {
+                reader.skipRow();
+                continue;
+            }
+            give(context_.wordOf(reader.integerOr(Type, 0)), context_.shifted(*times), stream,
+                 launch, context_.text(reader.integerOr(Description, 0)));
+        }
+        for (const auto& [name, count] : others_)
+            builder().note(
+                {Severity::Info,
+                 HealthCode::NotShown,
+                 fmt::format("Not shown here: {} operations of GPUs called \"{}\".", count, name),
+                 {},
+                 {},
+                 count});
+    }
+
+    void give(std::string_view type, TimeRange range, uint32_t stream, const Launch& launch,
+              StringIndex description) {
+        const uint32_t correlation = correlationOf(launch.call);
+        if (const MemcpyKind kind = rocmCopyKind(type); kind != MemcpyKind::Unknown) {
+            giveCopy(kind, range, stream, launch);
+        } else if (type.find("Fill") != std::string_view::npos) {
+            const auto copy = copies_.find(launch.call);
+            builder().add<kinds::Memset>({.startNs = range.startNs,
+                                          .endNs = range.endNs,
+                                          .bytes = copy != copies_.end() ? copy->second.bytes : 0,
+                                          .memory = MemoryKind::Device,
+                                          .stream = stream,
+                                          .correlation = correlation});
+        } else if (description != 0 || type.starts_with("Kernel")) {
+            giveKernel(range, stream, launch, description);
+        } else {
+            ++others_[std::string(type)];
+        }
+    }
+
+    void giveCopy(MemcpyKind kind, TimeRange range, uint32_t stream, const Launch& launch) {
+        const bool isFromHost = kind == MemcpyKind::HtoD || kind == MemcpyKind::HtoH;
+        const bool isToHost = kind == MemcpyKind::DtoH || kind == MemcpyKind::HtoH;
+        kinds::Memcpy::Row row{
+            .startNs = range.startNs,
+            .endNs = range.endNs,
+            .kind = kind,
+            .sourceMemory = isFromHost ? MemoryKind::Unknown : MemoryKind::Device,
+            .destinationMemory = isToHost ? MemoryKind::Unknown : MemoryKind::Device,
+            .stream = stream,
+            .correlation = correlationOf(launch.call)};
+        if (const auto copy = copies_.find(launch.call); copy != copies_.end()) {
+            row.bytes = copy->second.bytes;
+            const bool areTwo = copy->second.sourceGpu >= 0 && copy->second.destinationGpu >= 0 &&
+                                copy->second.sourceGpu != copy->second.destinationGpu;
+            if (kind == MemcpyKind::DtoD && areTwo) {
+                row.kind = MemcpyKind::PtoP;
+                row.sourceGpu = builder().gpu(copy->second.sourceGpu);
+                row.destinationGpu = builder().gpu(copy->second.destinationGpu);
+            }
+        }
+        builder().add<kinds::Memcpy>(row);
+    }
+
+    void giveKernel(TimeRange range, uint32_t stream, const Launch& launch,
+                    StringIndex description) {
+        LaunchConfig config;
+        const auto size = sizes_.find(launch.call);
+        if (size != sizes_.end()) {
+            config.grid = size->second.grid;
+            config.block = size->second.block;
+            config.dynamicSharedBytes = size->second.sharedBytes;
+            // Some calls take the whole grid in threads, others in blocks.
+            const bool areThreads = launch.function.starts_with("hipExtModule") ||
+                                    launch.function.starts_with("hipHccModule");
+            for (size_t axis = 0; axis < 3 && areThreads; ++axis)
+                if (config.block[axis] > 0)
+                    config.grid[axis] =
+                        (config.grid[axis] + config.block[axis] - 1) / config.block[axis];
+            if (description == 0) description = context_.text(size->second.name);
+        }
+        context_.nameKernel(config, description);
+        builder().add<kinds::Kernel>({.startNs = range.startNs,
+                                      .endNs = range.endNs,
+                                      .stream = stream,
+                                      .correlation = correlationOf(launch.call),
+                                      .config = builder().launchConfig(config)});
+    }
+
+    /// What the monitor calls a counter, with its unit.
+    struct Monitored {
+        std::string_view name, title;
+        CounterUnit unit;
+        double scale;
+    };
+
+    void readMonitor() {
+        constexpr std::array known{
+            Monitored{"sclk", "GPU clock", CounterUnit::Hertz, 1e6},
+            Monitored{"mclk", "Memory clock", CounterUnit::Hertz, 1e6},
+            Monitored{"power", "Power", CounterUnit::Watts, 1},
+            Monitored{"temp", "Temperature", CounterUnit::Celsius, 1},
+        };
+        enum : int { Kind, Device, Name, Start, End, Value };
+        struct Samples {
+            CounterSamples samples;
+            int64_t endNs = 0;
+        };
+        std::map<std::pair<int64_t, std::string>, Samples> counters;
+        RowReader reader(context_.load(), "rocpd_monitor",
+                         {"deviceType", "deviceId", "monitorType", "start", "end", "value"},
+                         "counters");
+        while (reader.next()) {
+            const std::optional<TimeRange> times = reader.times(Start, End);
+            if (!times) continue;
+            const std::optional<int64_t> thousandths = decimalOf(reader.text(Value), 3);
+            if (reader.text(Kind) != "gpu" || !thousandths) {
+                reader.skipRow();
+                continue;
+            }
+            const TimeRange range = context_.shifted(*times);
+            const std::pair key{reader.integerOr(Device, 0), std::string(reader.text(Name))};
+            if (counters.size() >= builder().mostCounters() && !counters.contains(key)) {
+                reader.skipRow();
+                continue;
+            }
+            Samples& counter = counters[key];
+            counter.samples.timesNs.push_back(range.startNs);
+            counter.samples.values.push_back(static_cast<long double>(*thousandths) / 1000);
+            counter.endNs = std::max(counter.endNs, range.endNs);
+        }
+        for (auto& [key, counter] : counters) {
+            CounterSeries series;
+            series.gpu = builder().gpu(std::max<int64_t>(0, key.first));
+            series.key = "rpd." + key.second;
+            series.name = key.second;
+            series.source = "rpd";
+            for (const Monitored& each : known)
+                if (each.name == key.second) {
+                    series.name = each.title;
+                    counter.samples.unit = each.unit;
+                    for (long double& value : counter.samples.values) value *= each.scale;
+                }
+            counter.samples.timesNs.push_back(counter.endNs);
+            counter.samples.values.push_back(std::numeric_limits<long double>::quiet_NaN());
+            builder().counter(std::move(series), std::move(counter.samples));
+        }
+    }
+
+    RocmContext context_;
+    MixedMap<int64_t, Launch> callers_;
+    MixedMap<int64_t, Copy> copies_;
+    MixedMap<int64_t, KernelSize> sizes_;
+    MixedMap<int64_t, int64_t> callOf_;
+    std::map<std::string, int64_t> others_;
+};
+
+}  // namespace
+
+Result<void> readRpdTrace(const Database& database, TraceBuilder& builder, unsigned threads,
+                          const LoadProgress& progress) {
+    LoadContext context(database, builder, threads, progress);
+    builder.description().producer = "RPD";
+    RpdReader(context).read();
+    noteNotShown(context, otherTables);
+    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
+    return {};
+}
+
+}  // namespace lanescope

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "model/format/GlobalId.h"
+#include "model/format/factNames.h"
+#include "model/format/tables/Schema.h"
+#include "model/format/tables/Session.h"
+#include "model/importers/sqlite/RowReader.h"
+#include "model/importers/sqlite/readers.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr int newestKnownExport = 3;  ///< Major version of the Nsight Systems export schema.
+
+/// 0 of what is no number.
+int majorOf(std::string_view value) {
+    int major = 0;
+    const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), major);
+    return error == std::errc{} && stop == value.data() + value.size() ? major : 0;
+}
+
+void readExport(LoadContext& context, const tables::MetaData& table) {
+    TableReader reader(context, table, {table.name, table.value}, "description");
+    std::string product;
+    std::string version;
+    std::optional<std::string> producer;
+    while (reader.next()) {
+        const std::string_view name = reader.text(table.name);
+        const std::string_view value = reader.text(table.value);
+        if (name == "EXPORT_PRODUCT_NAME") product = value;
+        if (name == "EXPORT_PRODUCT_VERSION") version = value;
+        if (name == tables::producerName) producer = value;
+        if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && majorOf(value) > newestKnownExport)
+            context.note({Severity::Info, HealthCode::NewerExport,
+                          fmt::format("The file is of export schema {}, newer than this program "
+                                      "knows; what it knows is shown.",
+                                      value)});
+    }
+    if (product == "NVIDIA Nsight Systems") product = "Nsight Systems";
+    if (producer)
+        context.description().producer = *producer;
+    else if (!product.empty())
+        context.description().producer = version.empty() ? product : product + " " + version;
+}
+
+void readStartTime(LoadContext& context) {
+    constexpr const auto& k = tables::sessionStart;
+    TableReader reader(context, k, {k.utcEpochNs}, "description");
+    if (reader.next()) context.description().startUtcNs = reader.integerOr(k.utcEpochNs, 0);
+}
+
+}  // namespace
+
+void readDescription(LoadContext& context) {
+    context.description().producer = "Nsight Systems";
+    readExport(context, tables::oldExportMetaData);
+    readExport(context, tables::exportMetaData);
+    readStartTime(context);
+    const bool isOurs = context.database().pragma("application_id") == traceApplicationId;
+    if (isOurs && context.database().pragma("user_version") > traceSchemaVersion)
+        context.note(
+            {Severity::Warning, HealthCode::NewerRecorder,
+             "The trace was recorded by a newer Lanescope; what this one knows is shown."});
+}
+
+void readHealth(LoadContext& context) {
+    constexpr size_t enoughDiagnostics = 100;
+    constexpr const auto& k = tables::health;
+    TableReader health(
+        context, k, {k.severity, k.code, k.globalPid, k.timestamp, k.count, k.sentence}, "health");
+    while (health.next()) {
+        HealthNote note;
+        note.severity = severityFrom(health.integerOr(k.severity, 1));
+        note.code = healthCodeFrom(health.text(k.code));
+        if (note.code == HealthCode::Unknown) note.unknownCode = health.text(k.code);
+        if (const auto process = health.integer(k.globalPid)) note.globalPid = processOf(*process);
+        if (!health.isNull(k.timestamp)) note.timeNs = health.time(k.timestamp);
+        note.count = health.integer(k.count);
+        note.sentence = health.text(k.sentence);
+        context.note(std::move(note));
+    }
+    // `ENUM_DIAGNOSTIC_SEVERITY_LEVEL`; information and details would drown the rest.
+    constexpr int64_t warning = 2;
+    constexpr int64_t error = 3;
+    constexpr const auto& d = tables::diagnostics;
+    TableReader diagnostics(context, d, {d.severity, d.text}, "health");
+    size_t shown = 0;
+    while (diagnostics.next() && shown < enoughDiagnostics) {
+        const int64_t severity = diagnostics.integerOr(d.severity, 0);
+        if (severity != warning && severity != error) continue;
+        context.note({severity == error ? Severity::Error : Severity::Warning,
+                      HealthCode::ExportDiagnostic, std::string(diagnostics.text(d.text))});
+        ++shown;
+    }
+}
+
+void readProcessStates(LoadContext& context, FileDirectory& directory) {
+    constexpr const auto& k = tables::processStates;
+    TableReader reader(context, k,
+                       {k.globalPid, k.rank, k.endedNormally, k.endNs, k.localRank, k.worldSize},
+                       "processes");
+    const auto countIn = [&reader](const auto& column) -> std::optional<int> {
+        const std::optional<int64_t> value = reader.integer(column);
+        if (!value || *value < 0 || *value > INT32_MAX) return std::nullopt;
+        return static_cast<int>(*value);
+    };
+    while (reader.next()) {
+        const std::optional<int64_t> id = reader.integer(k.globalPid);
+        const uint32_t index = id ? directory.identities.process(*id) : noIndex;
+        if (index == noIndex) {
+            reader.skipRow();
+            continue;
+        }
+        Process& process = context.builder().processes()[index];
+        process.rank = countIn(k.rank);
+        process.localRank = countIn(k.localRank);
+        process.worldSize = countIn(k.worldSize);
+        process.endedAbnormally = reader.integerOr(k.endedNormally, 1) == 0;
+        // `finishTrace` finds the start among the events.
+        if (!reader.isNull(k.endNs)) process.range.endNs = reader.time(k.endNs).value_or(0);
+    }
+}
+
+namespace {
+
+/// Of GPUs, and of hosts; a file that tells of more keeps the rest by name.
+constexpr size_t maxSubjects = 1024;
+
+/// Facts of the machine worth showing, out of some hundred that an export of Nsight Systems has in
+/// `TARGET_INFO_SYSTEM_ENV`. The environment of the process is among the others and is nobody's
+/// business.
+struct ExportFact {
+    std::string_view name;
+    std::string RunFacts::*member;
+};
+const std::array<ExportFact, 4> exportFacts{{
+    {"Hostname", &RunFacts::host},
+    {"CpuDescription", &RunFacts::cpu},
+    {"OsDescription", &RunFacts::operatingSystem},
+    {"SoftwareReleaseVersion", &RunFacts::kernel},
+}};
+
+/// The element that `isWanted`, made by `make` if there is none; null if there are too many.
+template <class T, class IsWanted, class Make>
+T* findOrAdd(std::vector<T>& all, IsWanted isWanted, Make make) {
+    const auto found = std::find_if(all.begin(), all.end(), isWanted);
+    if (found != all.end()) return &*found;
+    if (all.size() >= maxSubjects) return nullptr;
+    all.push_back(make());
+    return &all.back();
+}
+
+bool takeGpuFact(TraceDescription& trace, std::string_view name, std::string_view value) {
+    const auto fact = splitGpuFact(name);
+    if (!fact) return false;
+    GpuFacts* const gpu = findOrAdd(
+        trace.gpuFacts, [&](const GpuFacts& each) { return each.gpu == fact->subject; },
+        [&] {
+            GpuFacts facts;
+            facts.gpu = fact->subject;
+            return facts;
+        });
+    if (gpu == nullptr) return false;
+    if (!takeNamedFact(*gpu, fact->name, value))
+        gpu->others.push_back({std::string(fact->name), std::string(value)});
+    return true;
+}
+
+/// Of the samplers of a host, or of one of the GPUs that they sampled.
+bool takeSamplerFact(RunFacts& run, std::string_view host, std::string_view name,
+                     std::string_view value) {
+    SamplerFacts probe;
+    SampledGpuFacts gpuProbe;
+    const auto numbered = splitNumberedFact(name);
+    const bool isOfGpu = numbered && takeNamedFact(gpuProbe, numbered->name, value);
+    if (!isOfGpu && !takeNamedFact(probe, name, value)) return false;
+    SamplerFacts* const samplers = findOrAdd(
+        run.samplers, [&](const SamplerFacts& each) { return each.host == host; },
+        [&] {
+            SamplerFacts facts;
+            facts.host = host;
+            return facts;
+        });
+    if (samplers == nullptr) return false;
+    if (!isOfGpu) return takeNamedFact(*samplers, name, value);
+    SampledGpuFacts* const gpu = findOrAdd(
+        samplers->gpus,
+        [&](const SampledGpuFacts& each) { return each.cudaDevice == numbered->subject; },
+        [&] {
+            SampledGpuFacts facts;
+            facts.cudaDevice = numbered->subject;
+            return facts;
+        });
+    return gpu != nullptr && takeNamedFact(*gpu, numbered->name, value);
+}
+
+bool takeHostName(RunFacts& run, std::string_view name, std::string_view value) {
+    const auto numbered = splitNumberedFact(name);
+    if (!numbered || numbered->name != facts::host || run.hosts.size() >= maxSubjects) return false;
+    run.hosts.push_back({numbered->subject, std::string(value)});
+    return true;
+}
+
+void takeRunFact(TraceDescription& trace, std::string_view name, std::string_view value) {
+    RunFacts& run = trace.facts;
+    if (takeGpuFact(trace, name, value) || takeNamedFact(run, name, value) ||
+        takeSamplerFact(run, {}, name, value) || takeHostName(run, name, value))
+        return;
+    const auto ofHost = splitHostFact(name);
+    if (ofHost && takeSamplerFact(run, ofHost->subject, ofHost->name, value)) return;
+    run.others.push_back({std::string(name), std::string(value)});
+}
+
+/// Ranks are facts of old files; newer ones have columns for them, which were read before.
+bool takeRank(std::optional<int>& member, std::string_view value) {
+    std::optional<int64_t> number;
+    if (!takeFact(FactName{}, value, number) || *number < 0 || *number > INT32_MAX) return false;
+    if (member && *member != *number) return false;
+    member = static_cast<int>(*number);
+    return true;
+}
+
+void takeProcessFact(Process& process, std::string_view name, std::string_view value) {
+    const bool isTaken = (name == facts::rank && takeRank(process.rank, value)) ||
+                         (name == facts::localRank && takeRank(process.localRank, value)) ||
+                         (name == facts::worldSize && takeRank(process.worldSize, value)) ||
+                         takeNamedFact(process.facts.edit(), name, value);
+    if (!isTaken) process.facts.edit().others.push_back({std::string(name), std::string(value)});
+}
+
+void readExportFacts(LoadContext& context) {
+    constexpr const auto& k = tables::systemEnvironment;
+    TableReader reader(context, k, {k.name, k.value}, "description");
+    while (reader.next())
+        for (const ExportFact& fact : exportFacts)
+            if (reader.text(k.name) == fact.name && !reader.text(k.value).empty())
+                context.description().facts.*fact.member = reader.text(k.value);
+}
+
+}  // namespace
+
+void readFacts(LoadContext& context, FileDirectory& directory) {
+    readExportFacts(context);
+    constexpr const auto& k = tables::properties;
+    TableReader reader(context, k, {k.globalPid, k.name, k.value}, "description");
+    while (reader.next()) {
+        const std::string name(reader.text(k.name));
+        const std::string value(reader.text(k.value));
+        if (reader.isNull(k.globalPid)) {
+            takeRunFact(context.description(), name, value);
+            continue;
+        }
+        const std::optional<int64_t> id = reader.integer(k.globalPid);
+        const uint32_t process = id ? directory.identities.process(*id) : noIndex;
+        if (process == noIndex)
+            reader.skipRow();
+        else
+            takeProcessFact(context.builder().processes()[process], name, value);
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/sqlite/readSqliteTrace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "model/format/tables/Cuda.h"
+#include "model/format/tables/Schema.h"
+#include "model/format/tables/Session.h"
+#include "model/importers/sqlite/LoadContext.h"
+#include "model/importers/sqlite/readers.h"
+#include "model/text/formatTable.h"
+#include "model/text/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+bool has(const Database& database, const tables::Table& table) {
+    return database.hasTable(table.tableName());
+}
+
+/// nvprof keeps its texts in `StringTable`, where Nsight Systems has `StringIds`.
+bool isOfNvprof(const Database& database) {
+    return database.hasTable("StringTable") && !has(database, tables::strings) &&
+           (database.hasTable("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL") ||
+            database.hasTable("CUPTI_ACTIVITY_KIND_DRIVER") || has(database, tables::kernels));
+}
+
+/// The newer of its tables have the number of the run behind their names.
+bool isOfRocm(const Database& database) {
+    return std::ranges::any_of(database.tables(), [](const std::string& table) {
+        return table.starts_with("rocpd_string");
+    });
+}
+
+bool isOfRpd(const Database& database) {
+    return database.hasTable("rocpd_api") || database.hasTable("rocpd_op");
+}
+
+/// An export of a run without GPU work has none of the tables of events.
+bool isOfNsight(const Database& database) {
+    return std::ranges::any_of(tables::eventTables(),
+                               [&](const tables::Table* table) { return has(database, *table); }) ||
+           (has(database, tables::strings) &&
+            (has(database, tables::processes) || has(database, tables::threadNames)));
+}
+
+/// Some tools that copy a file table by table lose its mark.
+bool hasOurTables(const Database& database) {
+    const std::vector<std::string> tables = database.tables();
+    return std::any_of(tables.begin(), tables.end(),
+                       [](const std::string& table) { return table.starts_with("LANESCOPE_"); });
+}
+
+}  // namespace
+
+SqliteKind kindOf(const Database& database) {
+    if (database.pragma("application_id") == traceApplicationId) return SqliteKind::Lanescope;
+    if (isOfNvprof(database)) return SqliteKind::Nvprof;
+    if (isOfRocm(database)) return isOfRpd(database) ? SqliteKind::Rpd : SqliteKind::Rocpd;
+    if (!isOfNsight(database)) return SqliteKind::Unknown;
+    return hasOurTables(database) ? SqliteKind::Lanescope : SqliteKind::Nsight;
+}
+
+namespace {
+
+constexpr std::array tablesOfNsight{
+    UnreadTable{"OSRT_FILE_ACCESS_EVENTS", "accesses to files"},
+    UnreadTable{"CUDA_CALLCHAINS", "entries of the call stacks of CUDA calls"},
+    UnreadTable{"GENERIC_EVENTS", "events of other sources"},
+    UnreadTable{"OPENMP_EVENT_KIND_TASK_CREATE", "tasks of OpenMP"},
+    UnreadTable{"OPENMP_EVENT_KIND_PARALLEL", "parallel regions of OpenMP"},
+    UnreadTable{"OPENMP_EVENT_KIND_SYNC_REGION", "waits of OpenMP"},
+    UnreadTable{"OPENMP_EVENT_KIND_WORK", "worksharing regions of OpenMP"},
+    UnreadTable{"OPENGL_API", "calls of OpenGL"},
+    UnreadTable{"VULKAN_API", "calls of Vulkan"},
+    UnreadTable{"NET_NIC_METRIC", "metrics of network adapters"},
+    UnreadTable{"NET_IB_SWITCH_METRIC", "metrics of InfiniBand switches"},
+    UnreadTable{"ETW_EVENTS", "events of Windows"},
+    UnreadTable{"PROFILER_OVERHEAD", "times that the profiler itself took"},
+    UnreadTable{"PYTHON_EVENTS", "events of Python"},
+};
+
+// Of tables that nobody described: so many are named, of the others it is said how many there are.
+constexpr size_t mostNamed = 16;
+
+/// Whether rows of that table happened at some time, and are no names or settings.
+bool holdsEvents(const Database& database, const std::string& table) {
+    constexpr std::array<std::string_view, 3> times{"start", "timestamp", "rawtimestamp"};
+    return std::ranges::any_of(database.columns(table), [&](const Database::Column& column) {
+        return std::ranges::find(times, column.name) != times.end();
+    });
+}
+
+bool isOurs(const std::string& table) {
+    const auto is = [&](const tables::Table* known) {
+        return lowerCase(std::string(known->tableName())) == lowerCase(table);
+    };
+    return std::ranges::any_of(tables::traceTables(), is) ||
+           std::ranges::any_of(tables::storedTables(), is);
+}
+
+/// Says what lies in tables that no reader asked for and nobody described, such as those of a
+/// profiler that is newer than this program.
+void noteUnknown(LoadContext& context) {
+    const auto isPlain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    };
+    size_t named = 0;
+    int64_t others = 0, otherRows = 0;
+    for (const std::string& table : context.database().tables()) {
+        if (context.isRead(table) || isOurs(table) || !std::ranges::all_of(table, isPlain) ||
+            !holdsEvents(context.database(), table))
+            continue;
+        if (named < mostNamed) {
+            const UnreadTable unknown{table, "events that this program does not know"};
+            named += noteNotShown(context, std::span(&unknown, 1));
+        } else if (const int64_t rows = context.database().rowCount(table); rows > 0) {
+            ++others;
+            otherRows += rows;
+        }
+    }
+    if (others > 0)
+        context.note({Severity::Info,
+                      HealthCode::NotShown,
+                      fmt::format("Not shown here: {} rows of {} more tables that this program "
+                                  "does not know.",
+                                  formatCount(otherRows), formatCount(others)),
+                      {},
+                      {},
+                      otherRows});
+}
+
+}  // namespace
+
+size_t noteNotShown(LoadContext& context, std::span<const UnreadTable> tables) {
+    size_t notes = 0;
+    for (const UnreadTable& each : tables) {
+        context.reads(each.table);
+        const int64_t rows = context.database().rowCount(each.table);
+        if (rows == 0) continue;
+        ++notes;
+        context.note({Severity::Info,
+                      HealthCode::NotShown,
+                      fmt::format("Not shown here: {} rows of {} ({}).", formatCount(rows),
+                                  each.table, each.rows),
+                      {},
+                      {},
+                      rows});
+    }
+    return notes;
+}
+
+void noteNotShownOfNsight(LoadContext& context) {
+    noteNotShown(context, tablesOfNsight);
+    noteUnknown(context);
+}
+
+namespace {
+
+void readEverything(LoadContext& context) {
+    FileDirectory directory(context.builder());
+    context.expectRows(context.estimatedRows(tables::strings.tableName()));
+    for (const tables::Table* table : tables::eventTables())
+        context.expectRows(context.estimatedRows(table->tableName()));
+    readUntimed(context);
+    readDescription(context);
+    readTopology(context);
+    readLinkPeaks(context);
+    readSampledRanges(context);
+    readGpuProcesses(context);
+    readHealth(context);
+    directory.strings.read(context);
+    directory.identities.read(context, directory.strings);
+    directory.kinds.read(context);
+    readProcessStates(context, directory);
+    readFacts(context, directory);
+    readStacks(context, directory);
+    // API calls first: they name the threads, and with them the processes.
+    readApiCalls(context, directory);
+    readKernels(context, directory);
+    readMemcpys(context, directory);
+    readMemsets(context, directory);
+    readGraphs(context, directory);
+    readGraphNodes(context, directory);
+    readMemoryEvents(context, directory);
+    readUnifiedMemory(context, directory);
+    readSyncs(context, directory);
+    readEventRecords(context, directory);
+    readNvtx(context, directory);
+    readOtherCalls(context, directory);
+    readRecordedTime(context, directory);
+    readCounters(context, directory);
+    // Threads that launched work come first.
+    LooksOfThreads looks = readThreadStates(context, directory);
+    const CoreTimes onCore = readSchedule(context, directory, std::move(looks));
+    readSystemCalls(context, directory);
+    readSamples(context, directory, onCore);
+    readOverhead(context);
+    noteNotShownOfNsight(context);
+}
+
+/// Says where the file is not what was recorded.
+void noteDoubt(const Database& database, TraceBuilder& builder) {
+    if (auto doubt = database.doubt())
+        builder.note({doubt->severity, doubt->code, std::move(doubt->sentence)});
+    else if (database.sealState() == SealState::None && wasSealed(database))
+        builder.note({Severity::Warning, HealthCode::TraceChanged,
+                      "The checksums of the trace are gone: another program wrote to it since it "
+                      "was recorded, or its recording was broken off."});
+}
+
+}  // namespace
+
+Result<void> readSqliteTrace(const Database& database, TraceBuilder& builder, unsigned threads,
+                             const LoadProgress& progress) {
+    LoadContext context(database, builder, threads, progress);
+    readEverything(context);
+    noteDoubt(database, builder);
+    if (auto trouble = database.trouble()) return fail(std::move(*trouble));
+    return {};
+}
+
+}  // namespace lanescope

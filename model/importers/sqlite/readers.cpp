@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/sqlite/readers.h"
+
+#include "model/format/tables/Cuda.h"
+#include "model/format/tables/Enums.h"
+#include "model/format/tables/Threads.h"
+#include "model/importers/sqlite/RowReader.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Rows of `ENUM_*` tables by the name of the constant; other rows are left out.
+template <class Kind>
+MixedMap<int64_t, Kind> readNames(LoadContext& context, const tables::Enum& table, int count) {
+    MixedMap<int64_t, Kind> kinds;
+    TableReader reader(context, table, {table.id, table.name}, "names of kinds");
+    while (reader.next()) {
+        const std::optional<int64_t> id = reader.integer(table.id);
+        if (!id) continue;
+        for (int number = 0; number < count; ++number)
+            if (reader.text(table.name) == enumName(static_cast<Kind>(number)))
+                kinds[*id] = static_cast<Kind>(number);
+    }
+    return kinds;
+}
+
+/// Copies from the host to the device end in device memory, which Nsight Systems calls 2 and
+/// CUPTI 3.
+bool copiesCountFromOne(LoadContext& context) {
+    constexpr int64_t enoughRows = 100'000;
+    constexpr const auto& table = tables::memcpys;
+    TableReader reader(context, table, {table.copyKind, table.srcKind, table.dstKind},
+                       "memory kinds");
+    int64_t three = 0;
+    int64_t two = 0;
+    for (int64_t row = 0; row < enoughRows && reader.next(); ++row) {
+        const MemcpyKind kind = memcpyKindFrom(reader.integerOr(table.copyKind, 0));
+        if (kind != MemcpyKind::HtoD && kind != MemcpyKind::DtoH) continue;
+        const int64_t memory = kind == MemcpyKind::HtoD ? reader.integerOr(table.dstKind, -1)
+                                                        : reader.integerOr(table.srcKind, -1);
+        two += memory == 2 ? 1 : 0;
+        three += memory == 3 ? 1 : 0;
+    }
+    return three > two;
+}
+
+}  // namespace
+
+void MemoryKinds::read(LoadContext& context) {
+    memcpyKinds_ = readNames<MemcpyKind>(context, tables::memcpyKinds, memcpyKindCount);
+    memoryKinds_ = readNames<MemoryKind>(context, tables::memoryKinds, memoryKindCount);
+    if (memoryKinds_.empty()) countsFromOne_ = copiesCountFromOne(context);
+}
+
+MemcpyKind MemoryKinds::memcpyKind(int64_t number) const {
+    if (memcpyKinds_.empty()) return memcpyKindFrom(number);
+    const auto found = memcpyKinds_.find(number);
+    return found != memcpyKinds_.end() ? found->second : MemcpyKind::Unknown;
+}
+
+MemoryKind MemoryKinds::memoryKind(int64_t number) const {
+    if (memoryKinds_.empty())
+        return memoryKindFrom(countsFromOne_ && number >= 0 ? number - 1 : number);
+    const auto found = memoryKinds_.find(number);
+    return found != memoryKinds_.end() ? found->second : MemoryKind::Unknown;
+}
+
+void readStacks(LoadContext& context, FileDirectory& directory) {
+    constexpr const auto& t = tables::stacks;
+    TableReader reader(context, t, {t.id, t.parentId, t.functionId, t.fileId, t.line},
+                       "Python stacks");
+    while (reader.next()) {
+        const std::optional<int64_t> id = reader.integer(t.id);
+        const std::optional<int64_t> parent = reader.integer(t.parentId);
+        const auto outer = parent ? directory.stacks.find(*parent) : directory.stacks.end();
+        if (!id || (parent && outer == directory.stacks.end())) {
+            reader.skipRow();
+            continue;
+        }
+        const uint32_t stack = context.builder().stack(
+            parent ? outer->second : noIndex,
+            reader.string(t.functionId, directory.strings).value_or(0),
+            reader.string(t.fileId, directory.strings).value_or(0), reader.unsigned32(t.line));
+        if (stack == noIndex)
+            reader.skipRow();
+        else
+            directory.stacks.try_emplace(*id, stack);
+    }
+}
+
+}  // namespace lanescope

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/unreadableFormats.h"
+
+#include <span>
+
+#include "model/format/checkFile.h"
+#include "model/importers/importedFormats.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::string_view xzMark(
+    "\xfd"
+    "7zXZ\0",
+    6);
+constexpr std::string_view zstdMark("\x28\xb5\x2f\xfd");
+constexpr std::string_view zipMark("PK\3\4");
+/// Within what gzip packed; elsewhere it is taken off before anybody looks.
+constexpr std::string_view innerGzipMark("\x1f\x8b\x08");
+constexpr std::string_view tarMark("ustar");
+/// Where the mark stands in the head of a tape's first file.
+constexpr size_t tarMarkAt = 257;
+
+enum class Packer { None, Xz, Zstd, Bzip2, Zip, Gzip, Tar };
+
+bool isBzip2(std::string_view start) {
+    // How large its blocks are, then what the first begins with.
+    return start.starts_with("BZh") && start.size() > 4 && start[3] >= '1' && start[3] <= '9' &&
+           start.substr(4).starts_with("1AY&SY");
+}
+
+Packer packerOf(const TraceSource& source) {
+    const std::string_view start = source.start();
+    if (start.starts_with(xzMark)) return Packer::Xz;
+    if (start.starts_with(zstdMark)) return Packer::Zstd;
+    if (isBzip2(start)) return Packer::Bzip2;
+    if (start.starts_with(zipMark)) return Packer::Zip;
+    if (start.starts_with(innerGzipMark)) return Packer::Gzip;
+    const bool isTar = start.size() > tarMarkAt && start.substr(tarMarkAt).starts_with(tarMark);
+    return isTar && !source.startsLikeSqlite() ? Packer::Tar : Packer::None;
+}
+
+template <Packer packer>
+Result<bool> isPackedBy(TraceSource& source) {
+    // Of what gzip packed again only tar unpacks both at once, and gzip itself is known.
+    const bool isKnownWithin = packer == Packer::Tar || packer == Packer::Gzip;
+    if (packerOf(source) != packer || (source.isCompressed() && !isKnownWithin)) return false;
+    // Whatever a report begins with, its own program reads it.
+    const Result<bool> isReport = nsightReportFormat.recognises(source);
+    return isReport ? Result<bool>(!*isReport) : isReport;
+}
+
+}  // namespace
+
+bool isPacked(const TraceSource& source) {
+    return packerOf(source) != Packer::None;
+}
+
+const TraceFormat xzFormat{"xz",    "packed by xz",
+                           {".xz"}, isPackedBy<Packer::Xz>,
+                           nullptr, "unpack it with \"xz -dk\" and open what comes out"};
+const TraceFormat zstdFormat{"zstd",   "packed by zstd",
+                             {".zst"}, isPackedBy<Packer::Zstd>,
+                             nullptr,  "unpack it with \"zstd -d\" and open what comes out"};
+const TraceFormat bzip2Format{"bzip2",  "packed by bzip2",
+                              {".bz2"}, isPackedBy<Packer::Bzip2>,
+                              nullptr,  "unpack it with \"bzip2 -dk\" and open what comes out"};
+const TraceFormat zipFormat{"zip",    "an archive of zip",
+                            {".zip"}, isPackedBy<Packer::Zip>,
+                            nullptr,  "unpack it with \"unzip\" and open the trace in it"};
+const TraceFormat gzipTwiceFormat{
+    "gzip-twice", "packed by gzip twice",
+    {".gz"},      isPackedBy<Packer::Gzip>,
+    nullptr,      "unpack it once with \"gunzip -k\" and open what comes out"};
+const TraceFormat tarFormat{"tar",    "an archive of tar",
+                            {".tar"}, isPackedBy<Packer::Tar>,
+                            nullptr,  "unpack it with \"tar -xf\" and open the trace in it"};
+
+namespace {
+
+Result<bool> isNvvpSession(TraceSource& source) {
+    return source.start().starts_with("<?xml") &&
+           source.start().find("<session") != std::string_view::npos;
+}
+
+Result<bool> isNvprofLog(TraceSource& source) {
+    const std::filesystem::path ending = source.path().extension();
+    const std::string_view start = source.start();
+    return (ending == ".nvvp" || ending == ".nvprof") && !source.startsLikeSqlite() &&
+           start.starts_with(std::string_view("\0\4", 2));
+}
+
+/// What a pickle of Python holds, as far as its first bytes tell.
+enum class Pickle { None, MemorySnapshot, FlightRecorder, Other };
+
+Pickle pickleIn(std::string_view start) {
+    // Since version 2 they begin with their version.
+    if (start.size() < 4 || start[0] != '\x80' || start[1] < 2 || start[1] > 5) return Pickle::None;
+    const auto names = [start](std::string_view word) {
+        return start.find(word) != std::string_view::npos;
+    };
+    // The keys of their outermost groups, of which others stand further behind.
+    if (names("segments") || names("device_traces") || names("allocator_settings"))
+        return Pickle::MemorySnapshot;
+    if (names("pg_config") || names("pg_status") || names("nccl_version") ||
+        (names("entries") && names("frames")))
+        return Pickle::FlightRecorder;
+    return Pickle::Other;
+}
+
+template <Pickle wanted>
+Result<bool> isPickle(TraceSource& source) {
+    return pickleIn(source.start()) == wanted;
+}
+
+Result<bool> isFleetReport(TraceSource& source) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(source.start().data());
+    return applicationIdOf(std::span(bytes, source.start().size())) == fleetReportId;
+}
+
+}  // namespace
+
+const TraceFormat memorySnapshotFormat{
+    "torch-memory-snapshot",
+    "a snapshot of PyTorch's memory, which holds no times on GPUs",
+    {".pickle", ".pkl"},
+    isPickle<Pickle::MemorySnapshot>,
+    nullptr,
+    "make a page of it with \"python -m torch.cuda._memory_viz trace_plot\""};
+const TraceFormat flightRecorderFormat{
+    "torch-flight-recorder",
+    "a dump of PyTorch's flight recorder, which holds no times on GPUs",
+    {".pickle", ".pkl"},
+    isPickle<Pickle::FlightRecorder>,
+    nullptr,
+    "look at the dumps of all ranks with \"torchfrtrace\""};
+const TraceFormat pickleFormat{
+    "pickle",
+    "a pickle of Python, whose reading could run anything",
+    {".pickle", ".pkl"},
+    isPickle<Pickle::Other>,
+    nullptr,
+    "have the program that wrote it write a trace, as export_chrome_trace of torch.profiler does"};
+
+const TraceFormat fleetReportFormat{
+    "fleet-report", "no trace but a report of many ranks",
+    {".sqlite"},    isFleetReport,
+    nullptr,        "\"lanescope view\" shows it, and any program for SQLite reads its tables"};
+const TraceFormat nvvpSessionFormat{
+    "nvvp-session", "a session of NVIDIA's Visual Profiler, which holds settings and no data",
+    {".nvvp"},      isNvvpSession,
+    nullptr,        "open the .nvprof file that lies beside it, or was imported into it"};
+const TraceFormat nvprofLogFormat{
+    "nvprof-log",
+    "a log of nvprof from before CUDA 7",
+    {".nvvp", ".nvprof"},
+    isNvprofLog,
+    nullptr,
+    "only the Visual Profiler of that time reads it; have it export the profile, or record anew"};
+
+}  // namespace lanescope

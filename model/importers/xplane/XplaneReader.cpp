@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/importers/xplane/XplaneReader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/format/sourceNames.h"
+#include "model/importers/xplane/xplaneWork.h"
+#include "model/trace/rangeDomains.h"
+
+namespace lanescope {
+
+namespace {
+
+template <class Key, class List>
+uint32_t indexIn(std::map<Key, uint32_t>& known, List& list, const Key& key) {
+    const auto [found, isNew] = known.try_emplace(key, static_cast<uint32_t>(list.size()));
+    if (isNew) list.push_back(key);
+    return found->second;
+}
+
+}  // namespace
+
+uint32_t XplaneChunk::thread(const JsonThread& thread) {
+    return indexIn(threads_, chunk_.threads, thread);
+}
+
+uint32_t XplaneChunk::place(const JsonPlace& place) {
+    return indexIn(places_, chunk_.places, place);
+}
+
+uint32_t XplaneChunk::launch(const JsonLaunch& launch) {
+    return indexIn(launches_, chunk_.launches, launch);
+}
+
+void XplaneChunk::slice(JsonEventKind kind, const JsonSlice& slice) {
+    chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
+    ++count_;
+}
+
+void XplaneChunk::work(const JsonGpuWork& work) {
+    chunk_.gpuWork.push_back(work);
+    ++count_;
+}
+
+void XplaneChunk::sample(const JsonCounter& counter, int64_t timeNs, double value) {
+    chunk_.samples.push_back({timeNs, value, indexIn(counters_, chunk_.counters, counter)});
+    ++count_;
+}
+
+void XplaneChunk::flush() {
+    events_.take(chunk_, 0);
+    chunk_ = ScannedChunk();
+    made_.clear();
+    threads_.clear();
+    places_.clear();
+    launches_.clear();
+    counters_.clear();
+    count_ = 0;
+}
+
+namespace {
+
+constexpr int64_t picosecondsPerNs = 1000;
+/// So that no sum of two times of a file overflows.
+constexpr int64_t furthestNs = int64_t{1} << 60;
+/// Of names of operations; more make no sense to anybody.
+constexpr size_t mostNames = size_t{1} << 20;
+/// No machine has more.
+constexpr int64_t mostGpus = 1024;
+/// One process is all that a file of planes tells of a host.
+constexpr std::string_view hostProcess = "host";
+
+/// "tf_pool" of "tf_pool/-2462417173218157370", whose number says the same as the thread's.
+std::string_view withoutNumber(std::string_view name) {
+    const size_t slash = name.rfind('/');
+    if (slash == std::string_view::npos || slash == 0) return name;
+    const std::string_view number = name.substr(slash + 1);
+    const bool isNumber = number.find_first_not_of("-0123456789") == std::string_view::npos;
+    return isNumber && !number.empty() ? name.substr(0, slash) : name;
+}
+
+/// What ranges are that profilers derive from others.
+std::string_view derivedDomain(std::string_view line) {
+    if (line == "XLA Modules") return xlaModuleDomain;
+    if (line == "XLA Ops") return xlaOperationDomain;
+    if (line == "Steps") return xlaStepDomain;
+    return line;
+}
+
+/// "gemm" of "gemm.kd", as AMD calls the descriptor of a kernel.
+std::string_view withoutEnding(std::string_view kernel) {
+    return kernel.ends_with(".kd") ? kernel.substr(0, kernel.size() - 3) : kernel;
+}
+
+}  // namespace
+
+const std::string* XplaneReader::keptName(std::string_view name) {
+    const auto found = names_.find(name);
+    if (found != names_.end()) return &*found;
+    if (names_.size() >= mostNames) return nullptr;
+    return &*names_.insert(std::string(name)).first;
+}
+
+bool XplaneReader::timesOf(const XplaneLine& line, const XplaneEvent& event, int64_t& startNs,
+                           int64_t& durationNs) {
+    if (event.isAggregated) {
+        ++aggregated_;
+        return false;
+    }
+    ++chunk_.tally().events;
+    const int64_t endPs =
+        event.durationPs > 0 && event.offsetPs > 0 && event.durationPs > INT64_MAX - event.offsetPs
+            ? INT64_MAX
+            : event.offsetPs + event.durationPs;
+    const int64_t offsetNs = event.offsetPs / picosecondsPerNs;
+    const bool isPossible = line.timeNs > -furthestNs && line.timeNs < furthestNs * 4 &&
+                            offsetNs > -furthestNs && event.durationPs >= 0;
+    if (!isPossible || __builtin_add_overflow(line.timeNs, offsetNs, &startNs)) {
+        ++chunk_.tally().untimed;
+        return false;
+    }
+    durationNs = endPs / picosecondsPerNs - offsetNs;
+    ++chunk_.tally().fractions;
+    return true;
+}
+
+XplaneReader::Stats XplaneReader::statsOf(XplanePlane& plane, const XplaneEvent& event) {
+    Stats stats;
+    const auto keep = [](std::string_view& into, const XplaneStat& stat) {
+        if (into.empty()) into = stat.text;
+    };
+    plane.forEachStat(event, [&](const XplaneStat& stat) {
+        if (stat.name == "correlation_id" && stat.number) stats.correlation = *stat.number;
+        if (stat.name == "context_id" && stat.number) stats.context = *stat.number;
+        if (stat.name == "cuda_graph_node_id" && stat.number) stats.graphNode = *stat.number;
+        if (stat.name == "kernel_details") keep(stats.kernel, stat);
+        if (stat.name == "hlo_op") keep(stats.operation, stat);
+        if (stat.name == "hlo_module") keep(stats.module, stat);
+        if (stat.name == "allocator_name") keep(stats.allocator, stat);
+        if (stat.name == "step_num") stats.step = stat.number;
+        if (stat.name == "bytes_allocated") stats.allocated = stat.number;
+        if (stat.name == "bytes_reserved") stats.reserved = stat.number;
+        if (stat.name == "memcpy_details") {
+            keep(stats.copy, stat);
+            stats.isCopy = true;
+        }
+        if (stat.name == "memset_details") {
+            keep(stats.memset, stat);
+            stats.isMemset = true;
+        }
+    });
+    return stats;
+}
+
+void XplaneReader::take(std::string_view bytes) {
+    XplanePlane plane(bytes);
+    describe(plane);
+    const int64_t gpu = numberBehind(plane.name(), "/device:GPU:");
+    if (gpu >= 0 && gpu < mostGpus) {
+        takeGpu(plane, gpu);
+    } else if (plane.name() != "/host:metadata") {
+        const bool isHost = plane.name().starts_with("/host:");
+        for (const std::string_view message : plane.lines()) {
+            const XplaneLine line = plane.line(message);
+            const std::string_view title = line.displayName.empty() ? line.name : line.displayName;
+            const std::string& number = threadsOfPlane_.emplace_back(
+                isHost ? fmt::format("{}", line.id)
+                       : fmt::format("{} {} {}", plane.name(), line.id, line.name));
+            takeThread(plane, line, {hostProcess, number},
+                       isHost ? std::string(withoutNumber(title))
+                              : fmt::format("{} {}", plane.name(), title),
+                       isHost ? xlaDomain : derivedDomain(title));
+        }
+    }
+    chunk_.flush();
+    threadsOfPlane_.clear();
+    damages_ += plane.damages();
+}
+
+void XplaneReader::describe(XplanePlane& plane) {
+    const int64_t number = numberBehind(plane.name(), "/device:GPU:");
+    XplaneGpu gpu;
+    gpu.number = number;
+    plane.forEachStat([&](const XplaneStat& stat) {
+        const int64_t value = std::max<int64_t>(0, stat.number.value_or(0));
+        if (stat.name == "profile_start_time") beganNs_ = value;
+        if (stat.name == "device_vendor") gpu.vendor = stat.text;
+        if (stat.name == "device_type_string") gpu.name = stat.text;
+        if (stat.name == "memory_size") gpu.memoryBytes = value;
+        if (stat.name == "memory_bandwidth") gpu.bytesPerSecond = value;
+        if (stat.name == "core_count") gpu.cores = value;
+        if (stat.name == "compute_cap_major") gpu.major = value;
+        if (stat.name == "compute_cap_minor") gpu.minor = value;
+    });
+    if (number >= 0 && number < mostGpus && gpus_.size() < static_cast<size_t>(mostGpus))
+        gpus_.push_back(std::move(gpu));
+}
+
+void XplaneReader::takeGpu(XplanePlane& plane, int64_t number) {
+    for (const std::string_view message : plane.lines()) {
+        const XplaneLine line = plane.line(message);
+        const int64_t stream = numberBehind(line.name, "Stream #");
+        if (stream >= 0) {
+            takeStream(plane, line, number, stream);
+            continue;
+        }
+        const std::string_view title = line.displayName.empty() ? line.name : line.displayName;
+        const std::string& thread =
+            threadsOfPlane_.emplace_back(fmt::format("GPU {} {}", number, title));
+        takeThread(plane, line, {hostProcess, thread}, fmt::format("GPU {}: {}", number, title),
+                   derivedDomain(title));
+    }
+}
+
+void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_t gpu,
+                              int64_t stream) {
+    plane.forEachEvent(line, [&](const XplaneEvent& event) {
+        JsonGpuWork work;
+        if (!timesOf(line, event, work.startNs, work.durationNs)) return;
+        const Stats stats = statsOf(plane, event);
+        work.correlation = static_cast<uint32_t>(stats.correlation);
+        work.place = chunk_.place({gpu, std::max<int64_t>(0, stats.context), stream});
+        const bool isKernel = !stats.kernel.empty();
+        const bool isCopy = stats.isCopy || (!isKernel && isCopyName(event.name()));
+        const bool isMemset = stats.isMemset || (!isKernel && isMemsetName(event.name()));
+        if (isCopy || isMemset) {
+            const XplaneCopy copy = copyOf(event.name(), isCopy ? stats.copy : stats.memset);
+            work.kind = isCopy ? JsonEventKind::Memcpy : JsonEventKind::Memset;
+            work.amount = copy.bytes;
+            work.copy = copy.kind;
+            work.source = copy.source;
+            work.destination = copy.destination;
+        } else {
+            const std::string_view name = withoutEnding(event.name());
+            const XplaneLaunch details = launchOf(stats.kernel);
+            JsonLaunch launch;
+            const std::optional<std::string> demangled =
+                name.starts_with("_Z") ? demangledName(std::string(name)) : std::nullopt;
+            launch.name = chunk_.text(demangled ? chunk_.made(*demangled) : name);
+            launch.grid = details.grid;
+            launch.block = details.block;
+            launch.registers = details.registers;
+            launch.sharedBytes = details.sharedBytes;
+            work.config = chunk_.launch(launch);
+            work.amount = stats.graphNode;
+        }
+        if (stats.correlation != 0 && !stats.operation.empty())
+            operationsOf_[stats.correlation] = {keptName(stats.operation), keptName(stats.module)};
+        chunk_.work(work);
+        flushIfFull();
+    });
+}
+
+void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const JsonThread& thread,
+                              std::string name, std::string_view domain) {
+    const bool isHost = domain == xlaDomain;
+    JsonName named;
+    named.whose = thread;
+    named.isOfThread = true;
+    named.name = chunk_.text(chunk_.made(std::move(name)));
+    chunk_.name(named);
+    std::vector<Operation> operations;
+    plane.forEachEvent(line, [&](const XplaneEvent& event) {
+        JsonSlice slice;
+        if (!timesOf(line, event, slice.startNs, slice.durationNs)) return;
+        Stats stats = statsOf(plane, event);
+        slice.thread = chunk_.thread(thread);
+        if (!isHost) {
+            const std::string_view shown =
+                event.kind->displayName.empty() ? event.name() : event.kind->displayName;
+            slice.name = chunk_.text(
+                domain == xlaStepDomain ? chunk_.made(fmt::format("Step {}", shown)) : shown);
+            slice.category = chunk_.text(domain);
+            chunk_.slice(JsonEventKind::Other, slice);
+            return flushIfFull();
+        }
+        takeHostEvent(event, stats, slice, domain);
+        if (isApiName(event.name()) && stats.correlation != 0) {
+            if (const auto found = operationsOf_.find(stats.correlation);
+                stats.operation.empty() && found != operationsOf_.end()) {
+                if (found->second.first != nullptr) stats.operation = *found->second.first;
+                if (found->second.second != nullptr) stats.module = *found->second.second;
+            }
+            if (!stats.operation.empty())
+                operations.push_back({stats.operation, stats.module, slice.startNs,
+                                      slice.startNs + slice.durationNs});
+        }
+        flushIfFull();
+    });
+    giveOperations(operations, thread);
+}
+
+void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, JsonSlice slice,
+                                 std::string_view domain) {
+    const std::string_view name = event.name();
+    if (isApiName(name) && stats.correlation != 0) {
+        slice.name = chunk_.text(name);
+        slice.extra = static_cast<uint32_t>(stats.correlation);
+        return chunk_.slice(
+            isDriverName(name) ? JsonEventKind::DriverCall : JsonEventKind::RuntimeCall, slice);
+    }
+    if (stats.allocated && !stats.allocator.empty()) {
+        const int64_t timeNs = slice.startNs;
+        return takeAllocation(event, stats, timeNs);
+    }
+    if (event.durationPs == 0) slice.durationNs = JsonSlice::mark;
+    // The tracer of Python functions calls them so.
+    if (name.starts_with('$')) {
+        slice.name = chunk_.text(name.substr(1));
+        if (slice.durationNs == JsonSlice::mark) slice.durationNs = 0;
+        return chunk_.slice(JsonEventKind::Python, slice);
+    }
+    slice.name =
+        chunk_.text(stats.step ? chunk_.made(fmt::format("{} {}", name, *stats.step)) : name);
+    slice.category = chunk_.text(stats.step ? xlaStepDomain : domain);
+    chunk_.slice(JsonEventKind::Other, slice);
+}
+
+void XplaneReader::takeAllocation(const XplaneEvent&, const Stats& stats, int64_t timeNs) {
+    JsonCounter counter;
+    counter.process = hostProcess;
+    counter.name = chunk_.text(stats.allocator);
+    counter.part = chunk_.text("bytes allocated");
+    chunk_.sample(counter, timeNs, static_cast<double>(*stats.allocated));
+}
+
+/// Calls that follow one another for the same operation are one range of it, and operations of the
+/// same module are one of that, until its first operation comes again.
+void XplaneReader::giveOperations(std::vector<Operation>& operations, const JsonThread& thread) {
+    std::stable_sort(operations.begin(), operations.end(),
+                     [](const Operation& a, const Operation& b) { return a.startNs < b.startNs; });
+    std::optional<Operation> operation, module;
+    std::string_view first;
+    for (const Operation& next : operations) {
+        const bool isSame =
+            operation && operation->operation == next.operation && operation->module == next.module;
+        const bool isSameModule =
+            module && module->module == next.module && (isSame || next.operation != first);
+        if (isSame) {
+            operation->endNs = std::max(operation->endNs, next.endNs);
+        } else {
+            if (operation) giveRange(*operation, operation->operation, xlaOperationDomain, thread);
+            operation = next;
+        }
+        if (isSameModule) {
+            module->endNs = std::max(module->endNs, next.endNs);
+        } else {
+            if (module) giveRange(*module, module->module, xlaModuleDomain, thread);
+            module = next;
+            first = next.operation;
+        }
+    }
+    if (operation) giveRange(*operation, operation->operation, xlaOperationDomain, thread);
+    if (module) giveRange(*module, module->module, xlaModuleDomain, thread);
+}
+
+void XplaneReader::giveRange(const Operation& range, std::string_view name, std::string_view domain,
+                             const JsonThread& thread) {
+    if (name.empty()) return;
+    JsonSlice slice;
+    slice.startNs = range.startNs;
+    slice.durationNs = range.endNs - range.startNs;
+    slice.name = chunk_.text(name);
+    slice.thread = chunk_.thread(thread);
+    slice.category = chunk_.text(domain);
+    chunk_.slice(JsonEventKind::Other, slice);
+    flushIfFull();
+}
+
+}  // namespace lanescope

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/index/IndexFile.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "model/format/OutputFile.h"
+#include "model/format/checksums.h"
+#include "model/index/MappedFile.h"
+#include "model/index/boundTrace.h"
+#include "model/index/indexFields.h"
+#include "model/trace/PackedBlocks.h"
+
+namespace lanescope {
+
+/// Remembers for a whole file which blocks were compared with their checksums. Memory that nobody
+/// touches is not taken, so a file that is hardly looked at costs hardly any.
+class SeenBlocks {
+  public:
+    /// For a column with these checksums. One thread.
+    BlockChecks checksFor(std::span<const uint32_t> checksums) {
+        if (checksums.size() > left_) addPart(checksums.size());
+        std::atomic<uint8_t>* const first = next_;
+        next_ += checksums.size();
+        left_ -= checksums.size();
+        return {checksums, first, &damaged_};
+    }
+    /// Of all blocks that were read so far, those that differ, and what else was found damaged.
+    const std::atomic<uint32_t>& damaged() const { return damaged_; }
+    std::atomic<uint32_t>& damaged() { return damaged_; }
+
+  private:
+    struct Free {
+        void operator()(std::atomic<uint8_t>* part) const { std::free(part); }
+    };
+    void addPart(size_t least) {
+        const size_t count = std::max(least, size_t{1} << 20);
+        auto* part = static_cast<std::atomic<uint8_t>*>(std::calloc(count, 1));
+        if (part == nullptr) throw std::bad_alloc();
+        parts_.emplace_back(part);
+        next_ = part;
+        left_ = count;
+    }
+
+    std::vector<std::unique_ptr<std::atomic<uint8_t>, Free>> parts_;
+    std::atomic<uint8_t>* next_ = nullptr;
+    size_t left_ = 0;
+    std::atomic<uint32_t> damaged_{0};
+};
+
+/// Visits fields and fills them with what `FieldWriter` stored; columns become views of `file`.
+/// What is not there, or lies outside, is left out and told by `isGood`.
+class FieldReader {
+  public:
+    /// `seen` must live as long as the columns.
+    FieldReader(std::span<const std::byte> file, std::span<const std::byte> small, SeenBlocks& seen)
+        : file_(file), small_(small), seen_(seen) {}
+
+    bool isGood() const { return isGood_; }
+    bool isAtEnd() const { return small_.empty(); }
+
+    template <class T>
+    void operator()(T& value) {
+        if constexpr (std::is_floating_point_v<T>)
+            value = take<double>();
+        else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+            value = static_cast<T>(take<int64_t>());
+        else
+            forEachField(value, *this);
+    }
+    void operator()(std::string& text) {
+        const size_t count = takeCount();
+        text.assign(reinterpret_cast<const char*>(small_.data()), count);
+        small_ = small_.subspan(count);
+    }
+    template <class T>
+    void operator()(std::optional<T>& value) {
+        if (take<int64_t>() != 0) (*this)(value.emplace());
+    }
+    template <class T>
+    void operator()(Rare<T>& value) {
+        if (take<int64_t>() != 0) (*this)(value.edit());
+    }
+    template <class T, size_t size>
+    void operator()(std::array<T, size>& values) {
+        for (T& value : values) (*this)(value);
+    }
+    template <class T>
+    void operator()(std::vector<T>& values) {
+        // Each value takes at least a byte, so memory for many is not asked for on a mere claim.
+        const size_t count = takeCount();
+        for (size_t i = 0; i < count && isGood_; ++i) (*this)(values.emplace_back());
+    }
+    template <class T>
+    void operator()(RecordColumn<T>& records) {
+        for (Column<int64_t>& field : records.fields()) (*this)(field);
+    }
+    template <class T>
+    void operator()(Column<T>& column) {
+        const auto stored = take<StoredColumn>();
+        const auto blocks = part(stored.blocksOffset, stored.blockCount, sizeof(PackedBlock));
+        const auto data = part(stored.dataOffset, stored.dataBytes, 1);
+        const BlockChecks checks = checksAt(stored.blocksOffset + blocks.size(), stored.blockCount);
+        if (!isGood_ || stored.blocksOffset % alignof(PackedBlock) != 0 ||
+            !column.map({reinterpret_cast<const PackedBlock*>(blocks.data()),
+                         static_cast<size_t>(stored.blockCount)},
+                        data, stored.count, checks))
+            isGood_ = false;
+    }
+    void operator()(StringTable& strings) {
+        const auto offset = take<uint64_t>();
+        const auto bytes = take<uint64_t>();
+        const auto checksumsOffset = take<uint64_t>();
+        const auto text = part(offset, bytes, 1);
+        Column<uint64_t> ends;
+        (*this)(ends);
+        const size_t blocks = (ends.size() + StringTable::blockSize - 1) / StringTable::blockSize;
+        const BlockChecks checks = checksAt(checksumsOffset, blocks);
+        if (isGood_)
+            strings.map({reinterpret_cast<const char*>(text.data()), text.size()}, std::move(ends),
+                        checks);
+    }
+
+  private:
+    template <class T>
+    T take() {
+        T value{};
+        isGood_ = isGood_ && small_.size() >= sizeof value;
+        if (!isGood_) return T{};
+        std::memcpy(&value, small_.data(), sizeof value);
+        small_ = small_.subspan(sizeof value);
+        return value;
+    }
+    size_t takeCount() {
+        const auto count = take<uint64_t>();
+        isGood_ = isGood_ && count <= small_.size();
+        return isGood_ ? static_cast<size_t>(count) : 0;
+    }
+    std::span<const std::byte> part(uint64_t offset, uint64_t count, uint64_t size) {
+        isGood_ = isGood_ && offset <= file_.size() && count <= (file_.size() - offset) / size;
+        if (!isGood_) return {};
+        return file_.subspan(static_cast<size_t>(offset), static_cast<size_t>(count * size));
+    }
+
+    BlockChecks checksAt(uint64_t offset, uint64_t count) {
+        const auto checksums = part(offset, count, sizeof(uint32_t));
+        isGood_ = isGood_ && offset % alignof(uint32_t) == 0;
+        if (!isGood_) return {};
+        return seen_.checksFor(
+            {reinterpret_cast<const uint32_t*>(checksums.data()), static_cast<size_t>(count)});
+    }
+
+    std::span<const std::byte> file_;
+    std::span<const std::byte> small_;  ///< What is left of the section.
+    SeenBlocks& seen_;
+    bool isGood_ = true;
+};
+
+/// Visits fields and stores them: small ones one after the other in memory, columns in the file.
+class FieldWriter {
+  public:
+    /// `isWanted` is asked now and then; once it says no, or what is small takes more than
+    /// `mostSmall` bytes, nothing more is written.
+    FieldWriter(AtomicFile& file, size_t mostSmall, std::function<bool()> isWanted)
+        : file_(file), mostSmall_(mostSmall), isWanted_(std::move(isWanted)) {}
+
+    template <class T>
+    void operator()(const T& value) {
+        if constexpr (std::is_floating_point_v<T>)
+            put(double{value});
+        else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+            put(static_cast<int64_t>(value));
+        else
+            forEachField(value, *this);
+    }
+    void operator()(const std::string& text) {
+        put(uint64_t{text.size()});
+        append(text.data(), text.size());
+    }
+    template <class T>
+    void operator()(const std::optional<T>& value) {
+        (*this)(value.has_value());
+        if (value) (*this)(*value);
+    }
+    template <class T>
+    void operator()(const Rare<T>& value) {
+        (*this)(value.isThere());
+        if (value.isThere()) (*this)(*value);
+    }
+    template <class T, size_t size>
+    void operator()(const std::array<T, size>& values) {
+        for (const T& value : values) (*this)(value);
+    }
+    template <class T>
+    void operator()(const std::vector<T>& values) {
+        put(uint64_t{values.size()});
+        for (const T& value : values) (*this)(value);
+    }
+    template <class T>
+    void operator()(const RecordColumn<T>& records) {
+        for (const Column<int64_t>& field : records.fields()) (*this)(field);
+    }
+    template <class T>
+    void operator()(const Column<T>& column) {
+        const auto found = ahead_.find(&column);
+        put(found != ahead_.end() ? found->second : store(column));
+    }
+    void operator()(const StringTable& strings);
+
+    /// Puts the tiles of all lanes and counters one behind the other, the shortest levels first,
+    /// before anything else: a picture needs levels of about one length, so that it touches few
+    /// places of the file. The trace must be the one that is visited then.
+    void storeTilesAhead(const Trace& trace);
+
+    /// Fills the file up to a multiple of eight bytes, where a column's blocks may begin.
+    void align();
+    const std::vector<std::byte>& small() const { return small_; }
+    bool isCancelled() const { return isCancelled_; }
+    bool isTooLarge() const { return isTooLarge_; }
+
+  private:
+    template <class T>
+    void put(T value) {
+        append(&value, sizeof value);
+    }
+    void append(const void* bytes, size_t count) {
+        isTooLarge_ = isTooLarge_ || count > mostSmall_ - small_.size();
+        if (isTooLarge_) return;
+        const auto* from = static_cast<const std::byte*>(bytes);
+        small_.insert(small_.end(), from, from + count);
+    }
+    template <class T>
+    StoredColumn store(const Column<T>& column) {
+        std::vector<int64_t> rest;
+        for (const T& value : column.tail()) rest.push_back(Column<T>::bitsOf(value));
+        return store(column.packed(), rest);
+    }
+    StoredColumn store(const PackedBlocks& packed, std::vector<int64_t>& rest);
+
+    AtomicFile& file_;
+    size_t mostSmall_;
+    std::function<bool()> isWanted_;
+    std::vector<std::byte> small_;
+    std::unordered_map<const void*, StoredColumn> ahead_;  ///< By column.
+    bool isCancelled_ = false, isTooLarge_ = false;
+};
+
+StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>& rest) {
+    isCancelled_ = isCancelled_ || !isWanted_();
+    if (isCancelled_ || isTooLarge_) return {};
+    StoredColumn stored;
+    stored.count = packed.blockCount() * PackedBlocks::blockSize + rest.size();
+    std::vector<PackedBlock> blocks(packed.blocks().begin(), packed.blocks().end());
+    std::span<const std::byte> bytes = packed.bytes();
+    if (!bytes.empty()) bytes = bytes.first(bytes.size() - PackedBlocks::padding);
+    std::vector<uint32_t> checksums;
+    for (const PackedBlock& block : blocks)
+        checksums.push_back(PackedBlocks::checksumOfBlock(block, bytes).value_or(0));
+    stored.dataOffset = file_.offset();
+    file_.write(bytes);
+    if (!rest.empty()) {
+        // The last block is filled up, so that it is read like all others.
+        rest.resize(PackedBlocks::blockSize, rest.back());
+        PackedBlocks last;
+        last.append(std::span<const int64_t, PackedBlocks::blockSize>(rest));
+        PackedBlock block = last.blocks().front();
+        block.place += bytes.size();
+        blocks.push_back(block);
+        const auto values = last.bytes().first(last.bytes().size() - PackedBlocks::padding);
+        checksums.push_back(checksumOf(values, checksumOf(std::as_bytes(std::span(&block, 1)))));
+        file_.write(values);
+    }
+    file_.write(std::array<std::byte, PackedBlocks::padding>{});
+    stored.dataBytes = file_.offset() - stored.dataOffset;
+    align();
+    stored.blocksOffset = file_.offset();
+    stored.blockCount = blocks.size();
+    file_.write(std::as_bytes(std::span(blocks)));
+    file_.write(std::as_bytes(std::span(checksums)));
+    return stored;
+}
+
+void FieldWriter::align() {
+    constexpr std::array<std::byte, 8> zeros{};
+    file_.write(std::span(zeros).first((8 - file_.offset() % 8) % 8));
+}
+
+void FieldWriter::storeTilesAhead(const Trace& trace) {
+    using Level = std::variant<const LaneTiles::Level*, const CounterSeries::Level*>;
+    std::vector<std::pair<size_t, Level>> levels;  // with their sizes
+    for (const Track& track : trace.tracks)
+        for (const Lane& lane : track.lanes)
+            for (const LaneTiles::Level& level : lane.tiles->levels)
+                levels.emplace_back(level.bucketCount(), &level);
+    for (const CounterSeries& counter : trace.counters)
+        for (const CounterSeries::Level& level : counter.levels())
+            levels.emplace_back(level.timesNs.size(), &level);
+    std::ranges::stable_sort(levels, {}, &std::pair<size_t, Level>::first);
+    const auto storeAhead = [this](const auto& field) {
+        if constexpr (requires { field.packed(); }) ahead_[&field] = store(field);
+    };
+    for (const auto& [size, level] : levels)
+        std::visit([&](const auto* each) { forEachField(*each, storeAhead); }, level);
+}
+
+void FieldWriter::operator()(const StringTable& strings) {
+    Column<uint64_t> ends;
+    uint64_t end = 0;
+    const uint64_t offset = file_.offset();
+    for (uint32_t index = 0; index < strings.size(); ++index) {
+        const std::string_view text = strings.at(index);
+        file_.write(std::as_bytes(std::span(text)));
+        ends.push_back(end += text.size());
+    }
+    align();
+    put(offset);
+    put(end);
+    put(file_.offset());
+    for (uint32_t first = 0; first < strings.size(); first += StringTable::blockSize) {
+        const uint32_t checksum = strings.checksumOfBlock(first / StringTable::blockSize);
+        file_.write(std::as_bytes(std::span(&checksum, 1)));
+    }
+    (*this)(ends);
+}
+
+namespace {
+
+/// What is no column is read into memory as a whole and takes several times its size there. Of a
+/// trace it is a small part, unless somebody made it of names; this much is always allowed.
+constexpr uint64_t leastSource = uint64_t{1} << 20;
+
+template <class T>
+std::span<const std::byte> bytesOf(const T& value) {
+    return std::as_bytes(std::span(&value, 1));
+}
+
+}  // namespace
+
+Result<void> writeIndex(const Trace& trace, const SourceKey& source,
+                        const std::filesystem::path& path, const std::function<bool()>& isWanted) {
+    Result<AtomicFile> file = AtomicFile::create(path);
+    if (!file) return fail(file.error());
+    file->shareLike(trace.path);
+    IndexHeader header;
+    file->write(bytesOf(header));  // its place; what it says is known at the end
+
+    FieldWriter fields(*file, static_cast<size_t>(std::max(source.bytes, leastSource)),
+                       [&isWanted] { return !isWanted || isWanted(); });
+    fields.storeTilesAhead(trace);
+    fields(trace);
+    if (fields.isCancelled()) return fail("Writing {} was cancelled.", path.string());
+    if (fields.isTooLarge())
+        return fail(
+            "{} names so many threads, streams and counters that reading its index would "
+            "take more memory than reading it.",
+            trace.path.string());
+    fields.align();
+    IndexSection section;
+    section.name = traceSection;
+    section.offset = file->offset();
+    section.bytes = fields.small().size();
+    section.checksum = checksumOf(fields.small());
+    file->write(fields.small());
+    fields.align();
+
+    header.sectionCount = 1;
+    header.source = source;
+    header.sectionsOffset = file->offset();
+    header.sectionsChecksum = checksumOf(bytesOf(section));
+    file->write(bytesOf(section));
+    header.fileBytes = file->offset();
+    header.checksum = checksumOf(bytesOf(header).first(sizeof header - sizeof header.checksum));
+    file->writeAtStart(bytesOf(header));
+    return file->commit();
+}
+
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+/// What the columns of a mapped trace are views of.
+struct Backing {
+    explicit Backing(MappedFile mapped) : file(std::move(mapped)) {}
+
+    MappedFile file;
+    RowCounts rows{};
+    SeenBlocks seen;
+};
+
+bool isChecksum(uint32_t checksum, Bytes bytes) {
+    return checksumOf(bytes) == checksum;
+}
+
+std::optional<Bytes> part(Bytes file, uint64_t offset, uint64_t bytes) {
+    if (offset > file.size() || bytes > file.size() - offset) return std::nullopt;
+    return file.subspan(static_cast<size_t>(offset), static_cast<size_t>(bytes));
+}
+
+/// The fields of the trace; nothing if the file is not a whole index of `source`.
+std::optional<Bytes> fieldsOf(Bytes file, const SourceKey& source) {
+    IndexHeader header;
+    if (file.size() < sizeof header) return std::nullopt;
+    std::memcpy(&header, file.data(), sizeof header);
+    if (header.magic != indexMagic || header.version != indexVersion ||
+        !(header.source == source) || header.fileBytes != file.size() ||
+        !isChecksum(header.checksum, file.first(sizeof header - sizeof header.checksum)))
+        return std::nullopt;
+    const auto sections =
+        part(file, header.sectionsOffset, header.sectionCount * uint64_t{sizeof(IndexSection)});
+    if (!sections || !isChecksum(header.sectionsChecksum, *sections)) return std::nullopt;
+    for (uint32_t i = 0; i < header.sectionCount; ++i) {
+        IndexSection section;
+        std::memcpy(&section, sections->data() + i * sizeof section, sizeof section);
+        if (section.name != traceSection) continue;
+        const auto fields = part(file, section.offset, section.bytes);
+        return fields && isChecksum(section.checksum, *fields) ? fields : std::nullopt;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+/// Who may make a trace without a builder: its events are a finished trace's, and `boundTrace` sees
+/// to it that they can do no harm.
+class IndexedTrace {
+  public:
+    static std::shared_ptr<Trace> create() { return std::shared_ptr<Trace>(new Trace()); }
+};
+
+TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
+                   const std::filesystem::path& tracePath, std::shared_ptr<LargeMemory> memory) {
+    std::optional<MappedFile> file = MappedFile::open(path);
+    if (!file) return nullptr;
+    const auto backing = std::make_shared<Backing>(std::move(*file));
+    backing->file.countLossesInto(backing->seen.damaged());
+    const Bytes bytes = backing->file.bytes();
+    const std::optional<Bytes> fields = fieldsOf(bytes, source);
+    if (!fields) return nullptr;
+    const std::shared_ptr<Trace> trace = IndexedTrace::create();
+    FieldReader reader(bytes, *fields, backing->seen);
+    reader(*trace);
+    if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows)) return nullptr;
+    trace->backing = backing;
+    trace->damagedBlocks = &backing->seen.damaged();
+    trace->memory = std::move(memory);
+    trace->path = tracePath;
+    trace->title = tracePath.filename().string();
+    return trace;
+}
+
+}  // namespace lanescope

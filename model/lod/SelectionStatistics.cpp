@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/lod/SelectionStatistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/lod/SumTable.h"
+#include "model/lod/traceSums.h"
+#include "model/text/formatTable.h"
+#include "model/trace/kinds/eventFacts.h"
+
+namespace lanescope {
+
+namespace {
+
+/// Whether it makes sense to say how busy a track of this kind was.
+bool isBusyKind(TrackKind kind) {
+    return kind == TrackKind::Gpu || kind == TrackKind::Stream || kind == TrackKind::Process ||
+           kind == TrackKind::Thread;
+}
+
+/// Only the first and the last slice can reach out of the range, as none overlap in a lane.
+void sumRange(const Trace& trace, const Lane& lane, const LaneSums& sums, TimeRange range,
+              SumTable& table) {
+    SliceRun run = slicesIn(lane, range);
+    const auto addClipped = [&](uint32_t slice) {
+        table.add(sumKeyOf(trace, lane, slice), sumsOfSlice(trace, lane, slice, range));
+    };
+    if (run.isEmpty()) return;
+    if (lane.startNs[run.first] < range.startNs) addClipped(run.first++);
+    if (run.isEmpty()) return;
+    if (lane.endNs(run.end - 1) > range.endNs) addClipped(--run.end);
+    sumSlices(trace, lane, sums, run.first, run.end, table);
+}
+
+class Selection {
+  public:
+    Selection(const Trace& trace, const TraceSums& sums, TimeRange range)
+        : trace_(trace), sums_(sums) {
+        result_.range = range;
+    }
+
+    void addTrack(uint32_t index) {
+        const Track& track = trace_.tracks[index];
+        // Without sums it only takes longer.
+        static const TrackSums noTrackSums{};
+        static const LaneSums noLaneSums{};
+        const bool hasSums = index < sums_.tracks.size();
+        const TrackSums& sums = hasSums ? sums_.tracks[index] : noTrackSums;
+        if (isBusyKind(track.kind))
+            result_.busy.push_back({index, busyTime(track.lanes, sums.busy, result_.range)});
+        if (!holdsEvents(track.kind)) return;
+        for (size_t lane = 0; lane < track.lanes.size(); ++lane)
+            sumRange(trace_, track.lanes[lane],
+                     lane < sums.lanes.size() ? sums.lanes[lane] : noLaneSums, result_.range,
+                     table_);
+    }
+
+    SelectionStatistics take() {
+        table_.forEach([this](SumKey key, const Sums& sums) {
+            if (key.kind() == EventKind::Memcpy || key.kind() == EventKind::Memset)
+                result_.copies.push_back({key, sums});
+            else
+                result_.names.push_back({key, sums});
+        });
+        std::sort(result_.names.begin(), result_.names.end(), [](const auto& a, const auto& b) {
+            return a.sums.totalNs != b.sums.totalNs ? a.sums.totalNs > b.sums.totalNs
+                                                    : a.key < b.key;
+        });
+        std::sort(result_.copies.begin(), result_.copies.end(), [](const auto& a, const auto& b) {
+            return a.sums.bytes != b.sums.bytes ? a.sums.bytes > b.sums.bytes : a.key < b.key;
+        });
+        return std::move(result_);
+    }
+
+  private:
+    const Trace& trace_;
+    const TraceSums& sums_;
+    SumTable table_;
+    SelectionStatistics result_;
+};
+
+}  // namespace
+
+std::string nameOf(const Trace& trace, SumKey key) {
+    if (key.kind() == EventKind::Memcpy)
+        return fmt::format("{} {} → {}", name(key.memcpyKind()), name(key.source()),
+                           name(key.destination()));
+    if (key.kind() == EventKind::Memset) return fmt::format("memset {}", name(key.destination()));
+    return std::string(trace.strings.at(key.name()));
+}
+
+SelectionStatistics selectionStatistics(const Trace& trace, const TraceSums& sums, TimeRange range,
+                                        std::optional<std::span<const uint32_t>> tracks) {
+    Selection selection(trace, sums, range);
+    const size_t count = trace.tracks.size();
+    if (tracks) {
+        for (const uint32_t track : *tracks)
+            if (track < count) selection.addTrack(track);
+    } else {
+        for (uint32_t track = 0; track < count; ++track) selection.addTrack(track);
+    }
+    return selection.take();
+}
+
+namespace {
+
+double percent(int64_t part, int64_t whole) {
+    return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+}
+
+}  // namespace
+
+ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statistics, size_t most) {
+    ReportTable table;
+    table.name = "selection_names";
+    table.title = "Selection";
+    table.columns = {{"What", Unit::Text},       {"Total", Unit::Nanoseconds},
+                     {"Count", Unit::Count},     {"Mean", Unit::Nanoseconds},
+                     {"Min", Unit::Nanoseconds}, {"Max", Unit::Nanoseconds},
+                     {"Name", Unit::Text}};
+    std::array<size_t, EventRef::kindLimit> taken{};
+    for (const NameStatistics& entry : statistics.names) {
+        if (++taken[static_cast<size_t>(entry.key.kind())] > most) continue;
+        table.searches.push_back(nameOf(trace, entry.key));
+        table.rows.push_back({std::string(nameOfKind(entry.key.kind())), entry.sums.totalNs,
+                              entry.sums.count, entry.meanNs(), entry.sums.minimumNs,
+                              entry.sums.maximumNs, table.searches.back()});
+    }
+    return table;
+}
+
+ReportTable selectedCopies(const SelectionStatistics& statistics) {
+    ReportTable table;
+    table.name = "selection_copies";
+    table.title = "Copies in the selection";
+    table.columns = {
+        {"Kind", Unit::Text},   {"Memory", Unit::Text}, {"Mean", Unit::GigabytesPerSecond},
+        {"Total", Unit::Bytes}, {"Count", Unit::Count}, {"Total Time", Unit::Nanoseconds}};
+    for (const CopyTotals& entry : statistics.copies) {
+        const bool isMemset = entry.key.kind() == EventKind::Memset;
+        const std::string kind = isMemset ? "memset" : std::string(name(entry.key.memcpyKind()));
+        const std::string source =
+            isMemset ? "" : fmt::format("{} \u2192 ", name(entry.key.source()));
+        table.searches.push_back(isMemset ? kind : searchName(entry.key.memcpyKind()));
+        table.rows.push_back({kind, source + std::string(name(entry.key.destination())),
+                              entry.meanGBps(), entry.sums.bytes, entry.sums.count,
+                              entry.sums.totalNs});
+    }
+    return table;
+}
+
+std::string selectionHeadline(const Trace& trace, const SelectionStatistics& statistics) {
+    constexpr int mostShown = 16;
+    std::string text = formatDuration(statistics.range.durationNs()) + " selected";
+    int shown = 0;
+    for (const BusyStatistics& busy : statistics.busy) {
+        const Track& track = trace.tracks[busy.track];
+        if (track.kind != TrackKind::Gpu || ++shown > mostShown) continue;
+        text += fmt::format("{} {} busy {:.1f} %", shown == 1 ? ":" : ",", track.title,
+                            percent(busy.busyNs, statistics.range.durationNs()));
+    }
+    return text;
+}
+
+}  // namespace lanescope

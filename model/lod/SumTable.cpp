@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/lod/SumTable.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
+
+#include "model/numbers/Statistics.h"
+#include "model/trace/kinds/eventFacts.h"
+
+namespace lanescope {
+
+void Sums::add(const Sums& other) {
+    if (other.count == 0) return;
+    minimumNs = count == 0 ? other.minimumNs : std::min(minimumNs, other.minimumNs);
+    maximumNs = count == 0 ? other.maximumNs : std::max(maximumNs, other.maximumNs);
+    count = saturatingSum(count, other.count);
+    totalNs = saturatingSum(totalNs, other.totalNs);
+    bytes = saturatingSum(bytes, other.bytes);
+    untimedBytes = saturatingSum(untimedBytes, other.untimedBytes);
+}
+
+size_t SumTable::slotOf(SumKey key) const {
+    const size_t mask = slots_.size() - 1;
+    // Fibonacci hashing: the keys of one kind are neighbours, and stay so.
+    size_t slot = static_cast<size_t>(uint64_t{key.bits()} * 0x9e3779b97f4a7c15u >> shift_);
+    while (slots_[slot].sums.count != 0 && slots_[slot].key != key) slot = (slot + 1) & mask;
+    return slot;
+}
+
+Sums& SumTable::at(SumKey key) {
+    if (slots_.empty() || count_ * 2 >= slots_.size()) grow();
+    Slot& slot = slots_[slotOf(key)];
+    if (slot.sums.count == 0) {
+        slot.key = key;
+        ++count_;
+    }
+    return slot.sums;
+}
+
+void SumTable::grow() {
+    std::vector<Slot> old(std::max(initialSlots, slots_.size() * 2));
+    old.swap(slots_);
+    shift_ = 64 - std::countr_zero(slots_.size());
+    for (const Slot& slot : old)
+        if (slot.sums.count != 0) slots_[slotOf(slot.key)] = slot;
+}
+
+void SumTable::clear() {
+    if (count_ == 0) return;
+    // A table that was large once is not swept for a few keys.
+    if (slots_.size() > 64 * count_) slots_ = std::vector<Slot>();
+    std::fill(slots_.begin(), slots_.end(), Slot());
+    count_ = 0;
+}
+
+std::vector<std::pair<SumKey, Sums>> SumTable::sorted() const {
+    std::vector<std::pair<SumKey, Sums>> all;
+    all.reserve(count_);
+    forEach([&all](SumKey key, const Sums& sums) { all.emplace_back(key, sums); });
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    return all;
+}
+
+namespace {
+
+/// `bytes * part / whole` to the nearest, for part of a copy.
+int64_t shareOf(int64_t bytes, int64_t partNs, int64_t wholeNs) {
+    if (partNs == wholeNs) return bytes;
+    const __int128 product = static_cast<__int128>(bytes) * partNs;
+    return static_cast<int64_t>((product + wholeNs / 2) / wholeNs);
+}
+
+Sums sumsOf(int64_t durationNs, int64_t bytes) {
+    return {1, durationNs, durationNs, durationNs, bytes, durationNs == 0 ? bytes : 0};
+}
+
+SumKey keyOf(const Trace& trace, EventRef event, StringIndex name) {
+    const uint32_t row = event.row();
+    if (event.kind() == EventKind::Memcpy)
+        return SumKey::ofMemcpy(trace.memcpys.kind[row], trace.memcpys.sourceMemory[row],
+                                trace.memcpys.destinationMemory[row]);
+    if (event.kind() == EventKind::Memset) return SumKey::ofMemset(trace.memsets.memory[row]);
+    return {event.kind(), name};
+}
+
+/// The levels of a lane's sums: how many blocks each has, and where their lists are.
+class Levels {
+  public:
+    explicit Levels(uint32_t sliceCount) {
+        uint64_t size = LaneSums::leafSize;
+        size_t first = 0;
+        for (;;) {
+            const auto count = static_cast<size_t>((sliceCount + size - 1) / size);
+            levels_.push_back({size, first, count});
+            first += count;
+            if (count <= 1) break;
+            size *= LaneSums::fanOut;
+        }
+    }
+
+    struct Level {
+        uint64_t blockSize;  ///< In slices.
+        size_t firstBlock;   ///< Index into `LaneSums::listEnd`.
+        size_t blockCount;
+    };
+    size_t count() const { return levels_.size(); }
+    const Level& operator[](size_t level) const { return levels_[level]; }
+
+  private:
+    std::vector<Level> levels_;
+};
+
+/// Adds the list of a block, a number of `LaneSums::listEnd`. False if it has none.
+bool addList(const LaneSums& sums, size_t block, SumTable& table) {
+    if (block >= sums.listEnd.size()) return false;
+    const size_t end = std::min<size_t>(sums.listEnd[block], sums.key.size());
+    const size_t first = block > 0 ? sums.listEnd[block - 1] : 0;
+    if (first >= end || end - first > LaneSums::longestList) return false;
+    constexpr size_t blockSize = 256;
+    std::array<uint32_t, blockSize> keys;
+    std::array<std::array<int64_t, blockSize>, 6> values;
+    const std::array<const Column<int64_t>*, 6> columns{&sums.count,     &sums.totalNs,
+                                                        &sums.minimumNs, &sums.maximumNs,
+                                                        &sums.bytes,     &sums.untimedBytes};
+    for (size_t from = first; from < end; from += blockSize) {
+        const size_t count = std::min(blockSize, end - from);
+        sums.key.copyTo(std::span(keys).first(count), from);
+        for (size_t column = 0; column < columns.size(); ++column)
+            columns[column]->copyTo(std::span(values[column]).first(count), from);
+        for (size_t index = 0; index < count; ++index)
+            table.add(SumKey::fromBits(keys[index]),
+                      {values[0][index], values[1][index], values[2][index], values[3][index],
+                       values[4][index], values[5][index]});
+    }
+    return true;
+}
+
+/// Answers one question about a lane.
+class RunSummer {
+  public:
+    RunSummer(const Trace& trace, const Lane& lane, const LaneSums& sums, SumTable& table)
+        : trace_(trace), lane_(lane), sums_(sums), table_(table), levels_(lane.size()) {}
+
+    void sum(uint32_t first, uint32_t end) { sum(levels_.count() - 1, first, end); }
+
+  private:
+    /// Adds `[first, end)` by blocks of `level` where they lie in it, by lower ones where not.
+    void sum(size_t level, uint64_t first, uint64_t end) {
+        const Levels::Level& blocks = levels_[level];
+        for (uint64_t block = first / blocks.blockSize; block * blocks.blockSize < end; ++block) {
+            const uint64_t blockFirst = block * blocks.blockSize;
+            const uint64_t blockEnd =
+                std::min<uint64_t>(blockFirst + blocks.blockSize, lane_.size());
+            const bool isWhole = first <= blockFirst && blockEnd <= end;
+            if (isWhole && addList(sums_, blocks.firstBlock + block, table_)) continue;
+            const uint64_t from = std::max(first, blockFirst);
+            const uint64_t to = std::min(end, blockEnd);
+            if (level > 0)
+                sum(level - 1, from, to);
+            else
+                sumSlices(trace_, lane_, static_cast<uint32_t>(from), static_cast<uint32_t>(to),
+                          table_);
+        }
+    }
+
+    const Trace& trace_;
+    const Lane& lane_;
+    const LaneSums& sums_;
+    SumTable& table_;
+    const Levels levels_;
+};
+
+/// Makes the lists of a lane. A level is made from the lists of the one below; where such a list
+/// is missing there are too many names for one above it, too.
+class LaneSummer {
+  public:
+    LaneSummer(const Trace& trace, const Lane& lane)
+        : trace_(trace), lane_(lane), levels_(lane.size()), sums_(lane.startNs.memory()) {}
+
+    LaneSums run(const std::stop_token& stop) {
+        // A lane of one leaf is looked at slice by slice anyway.
+        if (!needsSums(lane_)) return {};
+        for (size_t level = 0; level < levels_.count(); ++level)
+            for (size_t block = 0; block < levels_[level].blockCount; ++block) {
+                if (stop.stop_requested()) return {};
+                table_.clear();
+                const bool isComplete = level == 0 ? sumLeaf(block) : sumBlock(level, block);
+                if (isComplete && isShort(levels_[level].blockSize)) appendList();
+                sums_.listEnd.push_back(static_cast<uint32_t>(sums_.key.size()));
+            }
+        return std::move(sums_);
+    }
+
+  private:
+    bool sumLeaf(size_t block) {
+        const auto first = static_cast<uint32_t>(block * LaneSums::leafSize);
+        const uint32_t end = std::min(lane_.size(), first + LaneSums::leafSize);
+        sumSlices(trace_, lane_, first, end, table_);
+        return true;
+    }
+
+    bool sumBlock(size_t level, size_t block) {
+        const Levels::Level& lower = levels_[level - 1];
+        const size_t first = block * LaneSums::fanOut;
+        const size_t end = std::min<size_t>(lower.blockCount, first + LaneSums::fanOut);
+        for (size_t child = first; child < end; ++child)
+            if (!addList(sums_, lower.firstBlock + child, table_)) return false;
+        return true;
+    }
+
+    bool isShort(uint64_t sliceCount) const {
+        return table_.size() <= LaneSums::longestList &&
+               table_.size() * LaneSums::leastGain <= sliceCount;
+    }
+
+    void appendList() {
+        for (const auto& [key, sums] : table_.sorted()) {
+            sums_.key.push_back(key.bits());
+            sums_.count.push_back(sums.count);
+            sums_.totalNs.push_back(sums.totalNs);
+            sums_.minimumNs.push_back(sums.minimumNs);
+            sums_.maximumNs.push_back(sums.maximumNs);
+            sums_.bytes.push_back(sums.bytes);
+            sums_.untimedBytes.push_back(sums.untimedBytes);
+        }
+    }
+
+    const Trace& trace_;
+    const Lane& lane_;
+    const Levels levels_;
+    SumTable table_;
+    LaneSums sums_;
+};
+
+}  // namespace
+
+SumKey sumKeyOf(const Trace& trace, const Lane& lane, uint32_t slice) {
+    return keyOf(trace, lane.event[slice], lane.name[slice]);
+}
+
+Sums sumsOfSlice(const Trace& trace, const Lane& lane, uint32_t slice, TimeRange range) {
+    const TimeRange whole{lane.startNs[slice], lane.endNs(slice)};
+    const int64_t partNs = whole.intersected(range).durationNs();
+    return sumsOf(
+        partNs, shareOf(bytesOf(trace, lane.event[slice]).value_or(0), partNs, whole.durationNs()));
+}
+
+void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t end,
+               SumTable& table) {
+    constexpr uint32_t blockSize = 256;
+    std::array<int64_t, blockSize> durationsNs;
+    std::array<StringIndex, blockSize> names;
+    std::array<EventRef, blockSize> events;
+    for (uint32_t from = first; from < end; from += blockSize) {
+        const uint32_t count = std::min(blockSize, end - from);
+        lane.durationNs.copyTo(std::span(durationsNs).first(count), from);
+        lane.name.copyTo(std::span(names).first(count), from);
+        lane.event.copyTo(std::span(events).first(count), from);
+        for (uint32_t index = 0; index < count; ++index)
+            table.add(keyOf(trace, events[index], names[index]),
+                      sumsOf(durationsNs[index], bytesOf(trace, events[index]).value_or(0)));
+    }
+}
+
+bool needsSums(const Lane& lane) {
+    return lane.size() > LaneSums::leafSize;
+}
+
+LaneSums buildLaneSums(const Trace& trace, const Lane& lane, const std::stop_token& stop) {
+    return LaneSummer(trace, lane).run(stop);
+}
+
+void sumSlices(const Trace& trace, const Lane& lane, const LaneSums& sums, uint32_t first,
+               uint32_t end, SumTable& table) {
+    if (first < end) RunSummer(trace, lane, sums, table).sum(first, end);
+}
+
+}  // namespace lanescope

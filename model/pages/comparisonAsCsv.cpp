@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "model/compare/ComparisonTable.h"
+#include "model/pages/ReportGroup.h"
+#include "model/text/formatTable.h"
+
+namespace lanescope::report {
+
+using namespace analysis;
+using namespace compare;
+
+namespace {
+
+using Row = std::vector<Cell>;
+
+ReportTable tableWith(std::string name, std::vector<ReportColumn> columns) {
+    ReportTable table;
+    table.name = std::move(name);
+    table.columns = {{"Candidate", Unit::Text}};
+    table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+    return table;
+}
+
+Cell text(std::string_view text) {
+    return std::string(text);
+}
+
+const std::string& titleOf(const ComparedCandidate& candidate) {
+    return candidate.summary.facts.title;
+}
+
+ReportTable summaryTable(const ComparisonReport& report) {
+    ReportTable table = tableWith("summary", {{"Outcome", Unit::Text},
+                                              {"Judged By", Unit::Text},
+                                              {"Baseline Runs", Unit::Count},
+                                              {"Candidate Runs", Unit::Count},
+                                              {"Earlier Runs", Unit::Count},
+                                              {"Baseline Steps", Unit::Count},
+                                              {"Candidate Steps", Unit::Count},
+                                              {"Baseline Median", Unit::Nanoseconds},
+                                              {"Candidate Median", Unit::Nanoseconds},
+                                              {"Difference", Unit::Nanoseconds},
+                                              {"Low", Unit::Nanoseconds},
+                                              {"High", Unit::Nanoseconds},
+                                              {"Change", Unit::Percent},
+                                              {"P Value", Unit::Identifier},
+                                              {"Baseline P95", Unit::Nanoseconds},
+                                              {"Candidate P95", Unit::Nanoseconds},
+                                              {"Answer", Unit::Text}});
+    for (const ComparedCandidate& candidate : report.candidates) {
+        const Answer& answer = candidate.comparison.answer;
+        Row row{titleOf(candidate), text(identifier(answer.outcome))};
+        row.resize(table.columns.size() - 1);
+        if (const WorkerComparison* pair = candidate.comparison.criticalPair()) {
+            const Claim& claim = pair->claim;
+            row = {titleOf(candidate),
+                   text(identifier(answer.outcome)),
+                   text(identifier(claim.unit)),
+                   claim.baselineRuns,
+                   claim.candidateRuns,
+                   claim.spreadRuns,
+                   pair->baseline.count,
+                   pair->candidate.count,
+                   pair->baseline.medianNs,
+                   pair->candidate.medianNs,
+                   claim.differenceNs,
+                   claim.lowNs,
+                   claim.highNs,
+                   claim.percent,
+                   claim.unit == ClaimUnit::Runs ? claim.adjustedPValue : claim.pValue,
+                   pair->baseline.p95Ns,
+                   pair->candidate.p95Ns};
+        }
+        row.emplace_back(answer.sentence);
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+/// The rows of every pair of workers under each other, with their candidate and their worker before
+/// them.
+ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name,
+                         const Layout& layout,
+                         std::vector<ComparisonRow> (*rowsOf)(const ComparisonView&)) {
+    const WorkerComparison none;
+    ReportTable table = tableWith(std::string(name), {{"Worker", Unit::Text}});
+    const ReportTable empty = tableOf(viewOf(none), {}, layout, Wording::Programs).asReport();
+    table.columns.insert(table.columns.end(), empty.columns.begin(), empty.columns.end());
+    for (const ComparedCandidate& candidate : report.candidates) {
+        for (const WorkerComparison& pair : candidate.comparison.workers) {
+            const ComparisonView view = viewOf(pair);
+            for (Row& cells : tableOf(view, rowsOf(view), layout, Wording::Programs).rows) {
+                Row& row = table.rows.emplace_back(Row{titleOf(candidate), pair.candidateLabel});
+                row.insert(row.end(), cells.begin(), cells.end());
+            }
+        }
+    }
+    return table;
+}
+
+ReportTable partsTable(const ComparisonReport& report) {
+    return tableOfPairs(
+        report, "parts",
+        {{Field::Part}, {Field::Baseline}, {Field::Candidate}, {Field::Lost}, {Field::Change}},
+        [](const ComparisonView& view) { return partRows(view, true); });
+}
+
+ReportTable contributorsTable(const ComparisonReport& report) {
+    return tableOfPairs(report, "contributors",
+                        {{Field::Part},
+                         {Field::Kind},
+                         {Field::Baseline},
+                         {Field::Candidate},
+                         {Field::Lost},
+                         {Field::BaselineTotal},
+                         {Field::CandidateTotal},
+                         {Field::BaselineCount},
+                         {Field::CandidateCount},
+                         {Field::BaselineSize},
+                         {Field::CandidateSize},
+                         {Field::BaselineRate},
+                         {Field::CandidateRate},
+                         {Field::Match},
+                         {Field::Range},
+                         {Field::BaselineName},
+                         {Field::CandidateName}},
+                        [](const ComparisonView& view) { return contributorRows(view); });
+}
+
+ReportTable rangesTable(const ComparisonReport& report) {
+    return tableOfPairs(
+        report, "ranges",
+        {{Field::Range}, {Field::Part}, {Field::Baseline}, {Field::Candidate}, {Field::Lost}},
+        [](const ComparisonView& view) { return rangeRows(view, true); });
+}
+
+void addSteps(ReportTable& table, const Cell& candidate, const RunSummary& run) {
+    for (const WorkerSummary& worker : run.workers) {
+        for (const StepSummary& step : worker.steps) {
+            Row row{candidate, worker.label(), step.number, step.name, step.startNs, step.wallNs};
+            for (size_t part = 0; part < stepPartCount; ++part)
+                row.emplace_back(step.parts[static_cast<StepPart>(part)]);
+            table.rows.push_back(std::move(row));
+        }
+    }
+}
+
+/// The baseline's steps stand under an empty candidate.
+ReportTable stepsTable(const ComparisonReport& report) {
+    ReportTable table = tableWith("steps", {{"Worker", Unit::Text},
+                                            {"Step", Unit::Identifier},
+                                            {"Name", Unit::Text},
+                                            {"Start", Unit::Timestamp},
+                                            {"Wall", Unit::Nanoseconds}});
+    for (size_t part = 0; part < stepPartCount; ++part)
+        table.columns.push_back(
+            {std::string(identifier(static_cast<StepPart>(part))), Unit::Nanoseconds});
+    addSteps(table, {}, report.baseline);
+    for (const ComparedCandidate& candidate : report.candidates)
+        addSteps(table, titleOf(candidate), candidate.summary);
+    return table;
+}
+
+ReportTable outliersTable(const ComparisonReport& report) {
+    ReportTable table =
+        tableWith("outliers", outlierTable({}, Wording::Programs).asReport().columns);
+    for (const ComparedCandidate& candidate : report.candidates) {
+        for (Row& cells : outlierTable(candidate.comparison, Wording::Programs).rows) {
+            Row& row = table.rows.emplace_back(Row{titleOf(candidate)});
+            row.insert(row.end(), cells.begin(), cells.end());
+        }
+    }
+    return table;
+}
+
+ReportTable judgedRows(const ComparisonReport& report) {
+    ReportTable table = tableWith("judged", {{"Worker", Unit::Text}});
+    const ReportTable empty = judgedTable({}).asReport();
+    table.columns.insert(table.columns.end(), empty.columns.begin(), empty.columns.end());
+    for (const ComparedCandidate& candidate : report.candidates)
+        for (const WorkerComparison& pair : candidate.comparison.workers)
+            for (Row& cells : judgedTable(pair).rows) {
+                Row& row = table.rows.emplace_back(Row{titleOf(candidate), pair.candidateLabel});
+                row.insert(row.end(), cells.begin(), cells.end());
+            }
+    return table;
+}
+
+ReportTable cautionsTable(const ComparisonReport& report) {
+    ReportTable table = tableWith("cautions", {{"Caution", Unit::Text}});
+    for (const ComparedCandidate& candidate : report.candidates)
+        for (const std::string& caution : candidate.comparison.answer.cautions)
+            table.rows.push_back({titleOf(candidate), caution});
+    return table;
+}
+
+ReportTable conditionsTable(const ComparisonReport& report) {
+    ReportTable table = tableWith(
+        "conditions", {{"Condition", Unit::Text}, {"State", Unit::Text}, {"Finding", Unit::Text}});
+    for (const ComparedCandidate& candidate : report.candidates)
+        for (const compare::ConditionOutcome& condition : candidate.conditions)
+            table.rows.push_back({titleOf(candidate), condition.text,
+                                  text(identifier(condition.state)), condition.sentence});
+    return table;
+}
+
+/// One table with the columns of all of `tables`, and before them the name of the one that a row is
+/// of. What that does not have is empty.
+ReportTable united(const std::vector<ReportTable>& tables) {
+    ReportTable all;
+    all.columns = {{"Table", Unit::Text}};
+    std::map<std::string, size_t> placeOf;  // by header, with the unit
+    for (const ReportTable& table : tables)
+        for (const ReportColumn& column : table.columns)
+            if (placeOf.emplace(headerOf(column), all.columns.size()).second)
+                all.columns.push_back(column);
+    for (const ReportTable& table : tables) {
+        for (const std::vector<Cell>& row : table.rows) {
+            std::vector<Cell>& cells = all.rows.emplace_back(all.columns.size());
+            cells[0] = table.name;
+            for (size_t column = 0; column < row.size(); ++column)
+                cells[placeOf.at(headerOf(table.columns[column]))] = row[column];
+        }
+    }
+    return all;
+}
+
+struct TableEntry {
+    std::string_view name;
+    ReportTable (*make)(const ComparisonReport&);
+};
+
+constexpr std::array<TableEntry, 9> entries{{{"summary", summaryTable},
+                                             {"judged", judgedRows},
+                                             {"cautions", cautionsTable},
+                                             {"conditions", conditionsTable},
+                                             {"parts", partsTable},
+                                             {"contributors", contributorsTable},
+                                             {"ranges", rangesTable},
+                                             {"outliers", outliersTable},
+                                             {"steps", stepsTable}}};
+
+}  // namespace
+
+std::vector<std::string_view> comparisonTableNames() {
+    std::vector<std::string_view> names;
+    for (const TableEntry& entry : entries) names.push_back(entry.name);
+    return names;
+}
+
+std::vector<ReportTable> comparisonTables(const ComparisonReport& report) {
+    std::vector<ReportTable> tables;
+    for (const TableEntry& entry : entries) tables.push_back(entry.make(report));
+    return tables;
+}
+
+Result<std::string> comparisonAsCsv(const ComparisonReport& report,
+                                    const std::vector<std::string>& names) {
+    std::vector<const TableEntry*> wanted;
+    for (const std::string& name : names) {
+        const auto entry = std::find_if(entries.begin(), entries.end(),
+                                        [&](const TableEntry& one) { return one.name == name; });
+        if (entry == entries.end())
+            return fail("There is no table \"{}\"; there are: {}.", name,
+                        fmt::join(comparisonTableNames(), ", "));
+        if (std::find(wanted.begin(), wanted.end(), entry) == wanted.end()) wanted.push_back(entry);
+    }
+    if (names.empty())
+        for (const TableEntry& entry : entries) wanted.push_back(&entry);
+    if (wanted.size() == 1) return formatTable(wanted.front()->make(report), TableFormat::Csv);
+    std::vector<ReportTable> tables;
+    for (const TableEntry* entry : wanted) tables.push_back(entry->make(report));
+    return formatTable(united(tables), TableFormat::Csv);
+}
+
+}  // namespace lanescope::report

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "model/analysis/CopyRangeTable.h"
+#include "model/analysis/NvlinkVerdict.h"
+#include "model/bandwidth/CopyIndex.h"
+#include "model/bandwidth/LinkUse.h"
+#include "model/reports/gpuListing.h"
+#include "model/reports/reports.h"
+#include "model/text/formatValue.h"
+
+namespace lanescope {
+
+namespace {
+
+template <class T>
+Cell cellOf(const std::optional<T>& value) {
+    return value ? Cell(*value) : Cell();
+}
+
+/// "0" or, from one GPU to another, "0 \u2192 1".
+Cell gpusOf(const Trace& trace, const CopyGroup& group) {
+    if (group.gpu == noIndex) return {};
+    const int64_t gpu = trace.gpus[group.gpu].id;
+    if (group.peer == group.gpu || group.peer == noIndex) return fmt::format("{}", gpu);
+    return fmt::format("{} \u2192 {}", gpu, trace.gpus[group.peer].id);
+}
+
+Cell memoryName(MemoryKind kind) {
+    return std::string(name(kind));
+}
+
+/// Which columns a table has besides the figures.
+struct Layout {
+    bool hasGpus = false;
+    bool hasSize = false;
+};
+
+std::vector<ReportColumn> columnsOf(const Layout& layout) {
+    std::vector<ReportColumn> columns{{"Kind", Unit::Text}};
+    if (layout.hasGpus) columns.push_back({"GPU", Unit::Text});
+    columns.push_back({"Source", Unit::Text});
+    columns.push_back({"Destination", Unit::Text});
+    if (layout.hasSize) columns.push_back({"Size", Unit::Text});
+    for (const ReportColumn& column : std::vector<ReportColumn>{{"Count", Unit::Count},
+                                                                {"Total", Unit::Bytes},
+                                                                {"Busy Time", Unit::Nanoseconds},
+                                                                {"Total Time", Unit::Nanoseconds},
+                                                                {"Min", Unit::GigabytesPerSecond},
+                                                                {"P10", Unit::GigabytesPerSecond},
+                                                                {"Med", Unit::GigabytesPerSecond},
+                                                                {"P90", Unit::GigabytesPerSecond},
+                                                                {"Max", Unit::GigabytesPerSecond},
+                                                                {"Mean", Unit::GigabytesPerSecond},
+                                                                {"Peak", Unit::GigabytesPerSecond},
+                                                                {"Of Peak", Unit::Percent},
+                                                                {"Peak Is", Unit::Text},
+                                                                {"Beside Kernels", Unit::Percent}})
+        columns.push_back(column);
+    return columns;
+}
+
+std::vector<Cell> cellsOf(const Trace& trace, const CopyStatistics& row, const Layout& layout) {
+    const CopyGroup& group = row.group;
+    std::vector<Cell> cells{std::string(group.kindName())};
+    if (layout.hasGpus) cells.push_back(gpusOf(trace, group));
+    cells.push_back(group.isMemset ? Cell() : memoryName(group.source));
+    cells.push_back(memoryName(group.destination));
+    if (layout.hasSize) cells.emplace_back(sizeBucketName(group.sizeBucket));
+    const auto rate = [&](double CopyRates::*which) {
+        return row.rates ? Cell((*row.rates).*which) : Cell();
+    };
+    const std::optional<int64_t> bytes = row.knownBytes();
+    for (Cell& cell : std::vector<Cell>{
+             row.count, bytes ? Cell(*bytes) : Cell(), row.busyNs, row.summedNs,
+             rate(&CopyRates::minimum), rate(&CopyRates::p10), rate(&CopyRates::median),
+             rate(&CopyRates::p90), rate(&CopyRates::maximum), cellOf(row.meanGBps()),
+             row.peak ? Cell(row.peak->gigabytesPerSecond) : Cell(), cellOf(row.peakPercent()),
+             row.peak ? Cell(std::string(name(row.peak->origin))) : Cell(),
+             cellOf(row.overlappedPercent())})
+        cells.push_back(std::move(cell));
+    return cells;
+}
+
+/// The trace of a query, which outlives the report.
+TracePtr borrowed(const ReportQuery& query) {
+    return {TracePtr(), &query.trace};
+}
+
+void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& query,
+              const std::vector<CopyStatistics>& rows) {
+    int64_t cut = 0, unrated = 0;
+    for (const CopyStatistics& row : rows) {
+        cut += row.cutCount;
+        unrated += row.unratedCount;
+    }
+    for (const BandwidthAdvice& advice : index.advice(query.range))
+        table.notes.push_back(advice.sentence);
+    if (cut > 0)
+        table.notes.push_back(fmt::format(
+            "{} {} cut by the edges of the range; of {} only the part within counts, "
+            "in proportion to time.",
+            formatCount(cut), cut == 1 ? "copy is" : "copies are", cut == 1 ? "it" : "them"));
+    for (const CopyStatistics& row : rows)
+        if (const std::string_view why = row.whyBeyondPeak(); !why.empty())
+            table.notes.push_back(fmt::format("{} {} to {}: above 100 % of the peak: {}.",
+                                              row.group.kindName(), name(row.group.source),
+                                              name(row.group.destination), why));
+    if (unrated > 0)
+        table.notes.push_back(fmt::format(
+            "{} without bytes or without a duration {} counted but "
+            "{} no rate, and sizes are of the others.",
+            formatCount(unrated), unrated == 1 ? "is" : "are", unrated == 1 ? "has" : "have"));
+}
+
+ReportTable bandwidthBy(const ReportQuery& query, CopyGrouping grouping) {
+    const CopyIndex index(borrowed(query));
+    const std::vector<CopyStatistics> rows = index.statistics({grouping, query.range, noIndex});
+    Layout layout;
+    layout.hasSize = grouping == CopyGrouping::Size;
+    layout.hasGpus = std::any_of(rows.begin(), rows.end(), [](const CopyStatistics& row) {
+        return row.group.gpu != noIndex;
+    });
+    ReportTable table;
+    table.columns = columnsOf(layout);
+    for (const CopyStatistics& row : rows) table.rows.push_back(cellsOf(query.trace, row, layout));
+    addNotes(table, index, query, rows);
+    return table;
+}
+
+ReportTable memcpyBandwidth(const ReportQuery& query) {
+    return bandwidthBy(query, CopyGrouping::Memory);
+}
+
+ReportTable memcpyBandwidthBySize(const ReportQuery& query) {
+    return bandwidthBy(query, CopyGrouping::Size);
+}
+
+ReportTable memcpyBandwidthByDevice(const ReportQuery& query) {
+    return bandwidthBy(query, CopyGrouping::Device);
+}
+
+constexpr const char* processNote =
+    "Copies count where they run on the GPU, for the process of the range; those that "
+    "reach over its start or end count in part.";
+
+bool tellsGpus(const std::vector<CopiesOfRange>& ranges) {
+    for (const CopiesOfRange& range : ranges)
+        for (const CopyStatistics& row : range.rows)
+            if (row.group.gpu != noIndex) return true;
+    return false;
+}
+
+/// What rows rest on, or why there are none though ranges run in that time.
+void addNotes(const std::vector<CopiesOfRange>& ranges, std::string_view note, ReportTable& table) {
+    if (ranges.empty()) return;
+    if (table.rows.empty()) {
+        table.notes.push_back(fmt::format(
+            "In that time {} of the ranges {} on the GPU and {} nothing.", ranges.size(),
+            ranges.size() == 1 ? "works" : "work", ranges.size() == 1 ? "copies" : "copy"));
+        return;
+    }
+    if (!note.empty()) table.notes.emplace_back(note);
+    table.notes.emplace_back(processNote);
+}
+
+void append(std::vector<Cell>& cells, std::vector<Cell> others) {
+    std::move(others.begin(), others.end(), std::back_inserter(cells));
+}
+
+ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
+    const CopyIndex index(borrowed(query));
+    const std::vector<CopiesOfRange> ranges = copiesByRange(
+        index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
+    const Layout layout{tellsGpus(ranges), false};
+    ReportTable table;
+    table.columns = {{"Range", Unit::Text},
+                     {"Instances", Unit::Count},
+                     {"Median Count", Unit::Count},
+                     {"Median Bytes", Unit::Bytes},
+                     {"Median Busy", Unit::Nanoseconds}};
+    for (ReportColumn& column : columnsOf(layout)) table.columns.push_back(std::move(column));
+    for (const CopiesOfAllInstances& row :
+         copiesOfAllInstances(index, ranges, CopyGrouping::Memory, query.range)) {
+        std::vector<Cell> cells{row.range, row.instanceCount, row.medianCount, row.medianBytes,
+                                row.medianBusyNs};
+        append(cells, cellsOf(query.trace, row.total, layout));
+        table.rows.push_back(std::move(cells));
+    }
+    addNotes(
+        ranges,
+        "Medians are of the instances, of which one without such copies counts as 0; the other "
+        "columns are of all instances together, busy times summed.",
+        table);
+    return table;
+}
+
+ReportTable memcpyBandwidthByInstance(const ReportQuery& query) {
+    const CopyIndex index(borrowed(query));
+    const std::vector<CopiesOfRange> ranges = copiesByRange(
+        index, rangeInstances(query.trace, query.rangeName), CopyGrouping::Memory, query.range);
+    const Layout layout{tellsGpus(ranges), false};
+    ReportTable table;
+    table.columns = {{"Range", Unit::Text},
+                     {"Instance", Unit::Identifier},
+                     {"PID", Unit::Identifier},
+                     {"Start", Unit::Timestamp},
+                     {"Duration", Unit::Nanoseconds}};
+    for (ReportColumn& column : columnsOf(layout)) table.columns.push_back(std::move(column));
+    for (const CopiesOfRange& range : ranges) {
+        const RangeInstance& instance = range.instance;
+        for (const CopyStatistics& row : range.rows) {
+            std::vector<Cell> cells{instance.name, instance.number,
+                                    int64_t{query.trace.processes[instance.process].pid},
+                                    instance.range.startNs, instance.range.durationNs()};
+            append(cells, cellsOf(query.trace, row, layout));
+            table.rows.push_back(std::move(cells));
+        }
+    }
+    addNotes(ranges, {}, table);
+    return table;
+}
+
+ReportTable memcpyAdvice(const ReportQuery& query) {
+    const CopyIndex index(borrowed(query));
+    ReportTable table;
+    table.columns = {{"Worth", Unit::Nanoseconds}, {"Advice", Unit::Text}};
+    for (BandwidthAdvice& advice : index.advice(query.range))
+        table.rows.push_back({advice.gainNs, std::move(advice.sentence)});
+    return table;
+}
+
+}  // namespace
+
+const Report memcpyBandwidthReport{
+    .info = {.name = "memcpy_bandwidth",
+             .title = "Memcpy Bandwidth",
+             .description = "Bandwidth of each kind of memcpy between each two kinds of memory",
+             .by = "memory"},
+    .build = memcpyBandwidth};
+
+const Report memcpyAdviceReport{.info = {.name = "memcpy_advice",
+                                         .title = "Memcpy Advice",
+                                         .description = "What could be better about the memcpys"},
+                                .build = memcpyAdvice};
+
+const Report memcpyBandwidthBySizeReport{
+    .info = {.name = "memcpy_bandwidth:size",
+             .title = "Memcpy Bandwidth by Size",
+             .description = "memcpy_bandwidth by size of the copies",
+             .isDefault = false},
+    .build = memcpyBandwidthBySize};
+
+const Report memcpyBandwidthByDeviceReport{.info = {.name = "memcpy_bandwidth:device",
+                                                    .title = "Memcpy Bandwidth by GPU",
+                                                    .description = "memcpy_bandwidth by GPU",
+                                                    .isDefault = false},
+                                           .build = memcpyBandwidthByDevice};
+
+const Report memcpyBandwidthByRangeReport{
+    .info = {.name = "memcpy_bandwidth:range",
+             .title = "Memcpy Bandwidth by NVTX Range",
+             .description =
+                 "memcpy_bandwidth of all instances of an NVTX range (steps, unless named)",
+             .isDefault = false,
+             .isByRange = true},
+    .build = memcpyBandwidthByRange};
+
+const Report memcpyBandwidthByInstanceReport{
+    .info = {.name = "memcpy_bandwidth:instance",
+             .title = "Memcpy Bandwidth by Instance of an NVTX Range",
+             .description = "memcpy_bandwidth of each instance on its own",
+             .isDefault = false,
+             .isByRange = true},
+    .build = memcpyBandwidthByInstance};
+
+namespace {
+
+CounterIntegral integralOrNothing(const CounterSeries* series, TimeRange range) {
+    return series ? integralOf(*series, range) : CounterIntegral{};
+}
+
+Cell rateOf(const CounterIntegral& integral) {
+    return integral.hasValue() ? Cell(integral.mean() / 1e9) : Cell();
+}
+
+ReportTable nvlinkSummary(const ReportQuery& query) {
+    ReportTable table;
+    table.columns = {{"GPU", Unit::Identifier},
+                     {"Link", Unit::Text},
+                     {"Sent", Unit::Bytes},
+                     {"Received", Unit::Bytes},
+                     {"Sent Mean", Unit::GigabytesPerSecond},
+                     {"Sent Max", Unit::GigabytesPerSecond},
+                     {"Received Mean", Unit::GigabytesPerSecond},
+                     {"Received Max", Unit::GigabytesPerSecond},
+                     {"Peak", Unit::GigabytesPerSecond},
+                     {"Of Peak", Unit::Percent},
+                     {"Known", Unit::Percent},
+                     {"Source", Unit::Text}};
+    const TimeRange range = sampledRange(query.trace, query.range);
+    for (const auto& [id, pair] : nvlinks(query.trace)) {
+        const auto& [gpu, source, link] = id;
+        const CounterIntegral sent = integralOrNothing(pair.sent, range);
+        const CounterIntegral received = integralOrNothing(pair.received, range);
+        std::optional<CopyPeak> peak = peakOfNvlink(query.trace, gpu);
+        const int32_t links = nvlinksOf(query.trace, gpu);
+        if (peak && link >= 0) {
+            peak->gigabytesPerSecond /= std::max(1, links);
+            if (links <= 0) peak.reset();
+        }
+        const auto known = [&](const CounterIntegral& each) {
+            return 100.0 * static_cast<double>(each.knownNs) /
+                   static_cast<double>(std::max<int64_t>(1, each.wholeNs));
+        };
+        const auto most = [](const CounterIntegral& each) {
+            return each.hasValue() ? Cell(each.maximum / 1e9) : Cell();
+        };
+        const double busier = std::max(sent.mean(), received.mean()) / 1e9;
+        const bool isKnown = sent.hasValue() || received.hasValue();
+        table.rows.push_back(
+            {gpu, linkName(link), bytesOf(sent), bytesOf(received), rateOf(sent), most(sent),
+             rateOf(received), most(received), peak ? Cell(peak->gigabytesPerSecond) : Cell(),
+             peak && isKnown ? Cell(100 * busier / peak->gigabytesPerSecond) : Cell(),
+             std::max(known(sent), known(received)), source});
+    }
+    // A single GPU has nobody to talk to.
+    if (!table.rows.empty() || query.trace.gpus.size() > 1)
+        table.notes = judgeNvlink(query.trace, query.range).sentences;
+    if (!table.rows.empty())
+        for (std::string& note : spanNotes(query.trace, query.range))
+            table.notes.push_back(std::move(note));
+    return table;
+}
+
+}  // namespace
+
+const Report nvlinkSummaryReport{
+    .info = {.name = "nvlink",
+             .title = "NVLink Traffic",
+             .description =
+                 "Bytes that each GPU sent and received over NVLink, by link, by its counters",
+             .isSampled = true},
+    .build = nvlinkSummary};
+
+}  // namespace lanescope

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/reports/describeTrace.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <ctime>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "model/format/factNames.h"
+#include "model/reports/describeTopology.h"
+#include "model/text/formatValue.h"
+#include "model/trace/Trace.h"
+#include "model/trace/gpuNames.h"
+#include "model/trace/healthNotes.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t maxLinkLines = 28;  ///< Those of eight GPUs.
+
+/// "2026-03-04 05:06:07 UTC"; empty if unknown.
+std::string startTime(const Trace& trace) {
+    if (trace.startUtcNs <= 0) return {};
+    const auto seconds = static_cast<std::time_t>(trace.startUtcNs / 1'000'000'000);
+    std::tm parts{};
+    if (!::gmtime_r(&seconds, &parts)) return {};
+    return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", parts);
+}
+
+template <class T>
+std::string shownValue(const FactName& name, const T& value) {
+    return factText(name, value);
+}
+std::string shownValue(const FactName& name, const std::optional<int64_t>& value) {
+    if (value && name.unit == FactUnit::Bytes) return formatBytes(*value);
+    if (value && name.unit == FactUnit::CuptiVersion)
+        return *value == 0 ? std::string() : cuptiVersionText(*value);
+    return factText(name, value);
+}
+
+/// A list of facts that leaves out what is not known.
+class Lines {
+  public:
+    void add(std::string name, std::string value) {
+        if (!value.empty()) lines_.push_back({std::move(name), std::move(value)});
+    }
+    /// The facts with a member of their own, in people's words, but those `said` elsewhere.
+    template <class Facts>
+    void add(const Facts& facts, const std::set<const void*>& said,
+             const std::string& before = {}) {
+        forEachFact(facts, [&](const FactName& name, const auto& value) {
+            if (!said.contains(&value))
+                add(before + std::string(name.shown), shownValue(name, value));
+        });
+    }
+    void add(const std::vector<Property>& others) {
+        lines_.insert(lines_.end(), others.begin(), others.end());
+    }
+    std::vector<Property> take() { return std::move(lines_); }
+
+  private:
+    std::vector<Property> lines_;
+};
+
+/// "box: NVML was read" where there are several hosts.
+std::string ofHost(const std::string& host, std::string_view name) {
+    return host.empty() ? std::string(name) : fmt::format("{}: {}", host, name);
+}
+
+void addSamplers(Lines& lines, const SamplerFacts& samplers) {
+    forEachFact(samplers, [&](const FactName& name, const std::string& value) {
+        lines.add(ofHost(samplers.host, name.shown), value);
+    });
+    for (const SampledGpuFacts& gpu : samplers.gpus)
+        forEachFact(gpu, [&](const FactName& name, const std::string& value) {
+            lines.add(ofHost(samplers.host,
+                             fmt::format("{} (CUDA's GPU {})", name.shown, gpu.cudaDevice)),
+                      value);
+        });
+}
+
+void addLinks(Lines& lines, const Trace& trace) {
+    const std::vector<LinkLine> links = linkLines(trace);
+    for (size_t index = 0; index < std::min(links.size(), maxLinkLines); ++index)
+        lines.add(links[index].gpus, links[index].text());
+    if (links.size() > maxLinkLines)
+        lines.add("More pairs of GPUs", fmt::format("{}", links.size() - maxLinkLines));
+}
+
+std::vector<Property> describeRun(const Trace& trace) {
+    Lines lines;
+    lines.add("File", trace.path.string());
+    lines.add("Producer", trace.producer);
+    lines.add("Recorded", startTime(trace));
+    lines.add("Duration", formatDuration(trace.range.durationNs()));
+    // As --range and the ruler of the timeline count.
+    if (!trace.isEmpty())
+        lines.add("Events", fmt::format("from {:.3f} s to {:.3f} s",
+                                        static_cast<double>(trace.range.startNs) / 1e9,
+                                        static_cast<double>(trace.range.endNs) / 1e9));
+    const RunFacts& facts = trace.facts;
+    lines.add(facts, {&facts.recorderVersion});  // The producer.
+    for (const HostName& host : facts.hosts)
+        lines.add(fmt::format("Host {}", host.number), host.name);
+    for (const SamplerFacts& samplers : facts.samplers) addSamplers(lines, samplers);
+    lines.add(facts.others);
+    addLinks(lines, trace);
+    // Of GPUs of which nothing else is known.
+    for (const GpuFacts& each : trace.gpuFacts) {
+        if (gpuNumbered(trace, each.gpu) != nullptr) continue;
+        const std::string before = fmt::format("GPU {}: ", each.gpu);
+        lines.add(each, {}, before);
+        for (const Property& fact : each.others) lines.add(before + fact.name, fact.value);
+    }
+    return lines.take();
+}
+
+DescribedThing describeGpu(const Trace& trace, const Gpu& gpu) {
+    const auto found = std::find_if(trace.gpuFacts.begin(), trace.gpuFacts.end(),
+                                    [&](const GpuFacts& each) { return each.gpu == gpu.id; });
+    const GpuFacts facts = found == trace.gpuFacts.end() ? GpuFacts() : *found;
+    std::string line = fmt::format("GPU {}{}{}", gpu.id, gpu.name.empty() ? "" : "  ", gpu.name);
+    if (gpu.smCount > 0) line += fmt::format(", {} {}", gpu.smCount, coresWord(gpu));
+    if (gpu.computeMajor > 0) line += fmt::format(", sm_{}{}", gpu.computeMajor, gpu.computeMinor);
+    if (gpu.memoryBytes > 0) line += ", " + formatBytes(gpu.memoryBytes);
+    if (facts.pcieGeneration) line += fmt::format(", PCIe {}", *facts.pcieGeneration);
+    if (facts.pcieGeneration && facts.pcieWidth) line += fmt::format(" x{}", *facts.pcieWidth);
+    if (facts.nvlinkCount) line += fmt::format(", {} NVLinks", *facts.nvlinkCount);
+    if (!gpu.busLocation.empty()) line += ", " + gpu.busLocation;
+    return {std::move(line), facts.others};
+}
+
+std::string processTitle(const Process& process) {
+    std::string line =
+        fmt::format("PID {}{}{}", process.pid, process.name.empty() ? "" : "  ", process.name);
+    if (process.rank) line += fmt::format(", rank {}", *process.rank);
+    if (process.rank && process.worldSize) line += fmt::format(" of {}", *process.worldSize);
+    if (process.localRank) line += fmt::format(", local rank {}", *process.localRank);
+    if (process.facts->isForked) line += ", forked";
+    if (process.facts->endSignal)
+        line += fmt::format(", ended by signal {}", *process.facts->endSignal);
+    if (process.endedAbnormally) line += ", ended abnormally";
+    return line;
+}
+
+std::string windowsText(const Process& process) {
+    if (!process.hasWindows) return {};
+    int64_t recordedNs = 0;
+    for (const TimeRange& window : process.windows)
+        recordedNs += window.intersected(process.range).durationNs();
+    return fmt::format("{}, {} recorded", process.windows.size(), formatDuration(recordedNs));
+}
+
+/// "12 NVTX calls in 2 stretches", one for each kind of loss.
+void addLosses(Lines& lines, const Process& process) {
+    struct Total {
+        int64_t count = 0;
+        int64_t stretches = 0;
+    };
+    std::map<Loss, Total> totals;
+    for (const Gap& gap : process.gaps) {
+        Total& total = totals[gap.what];
+        total.count += std::min(gap.count, INT64_MAX - total.count);
+        ++total.stretches;
+    }
+    for (const auto& entry : totals)
+        lines.add("Lost",
+                  fmt::format("{} in {} stretch{}", lostText(entry.first, entry.second.count),
+                              entry.second.stretches, entry.second.stretches == 1 ? "" : "es"));
+}
+
+/// What neither the title nor the run says.
+DescribedThing describeProcess(const Process& process, const RunFacts& run) {
+    const ProcessFacts& facts = *process.facts;
+    std::set<const void*> said{&facts.program, &facts.processName, &facts.bootId, &facts.endSignal,
+                               &facts.isForked};
+    if (facts.commandLine == run.commandLine) said.insert(&facts.commandLine);
+    if (run.host.empty() || facts.host == run.host) said.insert(&facts.host);
+    if (run.recorderVersion.empty() || facts.agentVersion == run.recorderVersion)
+        said.insert(&facts.agentVersion);
+    Lines lines;
+    lines.add(facts, said);
+    lines.add("Windows", windowsText(process));
+    addLosses(lines, process);
+    lines.add(facts.others);
+    return {processTitle(process), lines.take()};
+}
+
+std::vector<Property> describeCounts(const Trace& trace) {
+    std::vector<Property> lines;
+    for (const EventCount& count : trace.counts) {
+        std::string value = formatCount(count.total);
+        if (count.untimed > 0)
+            value += fmt::format(", {} of them without a time", formatCount(count.untimed));
+        lines.push_back({count.name, value});
+    }
+    return lines;
+}
+
+/// Whether the counter says how much memory is in use, and not how much there is.
+bool isUsedMemory(const CounterSeries& series) {
+    constexpr std::string_view amounts[] = {"memory.total", "memory.available",
+                                            "cgroup.memory.limit"};
+    return series.unit == CounterUnit::Bytes &&
+           std::find(std::begin(amounts), std::end(amounts), series.key) == std::end(amounts);
+}
+
+std::string ownerOf(const Trace& trace, const CounterSeries& series) {
+    std::string owner;
+    if (series.gpu != noIndex) owner = fmt::format("GPU {}", trace.gpus[series.gpu].id);
+    if (series.process != noIndex) {
+        const Process& process = trace.processes[series.process];
+        owner += fmt::format("{}process {}", owner.empty() ? "" : ", ", process.pid);
+        const std::string_view name = programName(process);
+        if (!name.empty()) owner += fmt::format(" ({})", name);
+    }
+    return owner.empty() ? "host" : owner;
+}
+
+std::vector<MemoryPeak> describeMemory(const Trace& trace) {
+    std::vector<MemoryPeak> peaks;
+    for (const CounterSeries& series : trace.counters) {
+        if (!isUsedMemory(series)) continue;
+        MemoryPeak peak;
+        peak.name = series.name;
+        peak.owner = ownerOf(trace, series);
+        if (series.gpu != noIndex) peak.gpu = trace.gpus[series.gpu].id;
+        if (series.process != noIndex) peak.pid = trace.processes[series.process].pid;
+        peak.bytes = static_cast<int64_t>(series.maximum());
+        // The owner stands before it already.
+        std::string what = series.key == "memory.rss" ? "resident memory" : series.name;
+        if (what.size() > 1 && std::islower(static_cast<unsigned char>(what[1])) != 0)
+            what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
+        peak.line = {peak.owner + ": " + what, formatCounter(series.maximum(), series.unit)};
+        peaks.push_back(std::move(peak));
+    }
+    return peaks;
+}
+
+}  // namespace
+
+std::string cuptiVersionText(int64_t number) {
+    if (number < 100'000) return fmt::format("(API version {})", number);
+    return fmt::format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
+}
+
+DescribedTrace describeTrace(const Trace& trace) {
+    DescribedTrace description;
+    description.run = describeRun(trace);
+    for (const Gpu& gpu : trace.gpus) description.gpus.push_back(describeGpu(trace, gpu));
+    for (const Process& process : trace.processes)
+        description.processes.push_back(describeProcess(process, trace.facts));
+    description.counts = describeCounts(trace);
+    description.memoryPeaks = describeMemory(trace);
+    description.health = notesOf(trace);
+    return description;
+}
+
+namespace {
+
+class Properties {
+  public:
+    void add(std::string name, std::string value) {
+        if (!value.empty()) all_.push_back({std::move(name), std::move(value)});
+    }
+    /// The facts that have a member; `nameOf` turns identifiers into the names of the file.
+    template <class Facts, class NameOf>
+    void addNamed(const Facts& facts, NameOf nameOf) {
+        forEachFact(facts, [&](const FactName& name, const auto& value) {
+            add(nameOf(name.identifier), factText(name, value));
+        });
+    }
+    template <class Facts>
+    void addNamed(const Facts& facts) {
+        addNamed(facts, [](std::string_view name) { return std::string(name); });
+    }
+    void addAll(const std::vector<Property>& others) {
+        all_.insert(all_.end(), others.begin(), others.end());
+    }
+    std::vector<Property> take() { return std::move(all_); }
+
+  private:
+    std::vector<Property> all_;
+};
+
+std::string textOf(const std::optional<int>& value) {
+    return value ? std::to_string(*value) : std::string();
+}
+
+}  // namespace
+
+std::vector<Property> propertiesOf(const RunFacts& facts) {
+    Properties properties;
+    properties.addNamed(facts);
+    for (const HostName& host : facts.hosts)
+        properties.add(numberedFactName(facts::host, host.number), host.name);
+    for (const SamplerFacts& samplers : facts.samplers) {
+        properties.addNamed(
+            samplers, [&](std::string_view name) { return hostFactName(samplers.host, name); });
+        for (const SampledGpuFacts& gpu : samplers.gpus)
+            properties.addNamed(gpu, [&](std::string_view name) {
+                return hostFactName(samplers.host, numberedFactName(name, gpu.cudaDevice));
+            });
+    }
+    properties.addAll(facts.others);
+    return properties.take();
+}
+
+std::vector<Property> propertiesOf(const Process& process) {
+    Properties properties;
+    properties.add(std::string(facts::rank), textOf(process.rank));
+    properties.add(std::string(facts::localRank), textOf(process.localRank));
+    properties.add(std::string(facts::worldSize), textOf(process.worldSize));
+    properties.addNamed(*process.facts);
+    properties.addAll(process.facts->others);
+    return properties.take();
+}
+
+std::vector<Property> propertiesOf(const GpuFacts& facts) {
+    Properties properties;
+    properties.addNamed(facts);
+    properties.addAll(facts.others);
+    return properties.take();
+}
+
+}  // namespace lanescope

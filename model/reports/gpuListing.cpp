@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/reports/gpuListing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "model/text/formatValue.h"
+#include "model/trace/buildLinkCounters.h"
+
+namespace lanescope {
+
+namespace {
+
+using Started = std::pair<int64_t, EventRef>;
+
+template <class Table>
+void append(const ReportQuery& query, const Table& table, EventKind kind,
+            std::vector<Started>& events) {
+    for (uint32_t row = 0; row < table.size(); ++row) {
+        const int64_t startNs = table.startNs[row];
+        if (query.includes(startNs, table.endNs[row]))
+            events.emplace_back(startNs, EventRef(kind, row));
+    }
+}
+
+}  // namespace
+
+std::vector<EventRef> gpuListing(const ReportQuery& query) {
+    std::vector<Started> started;
+    append(query, query.trace.kernels, EventKind::Kernel, started);
+    append(query, query.trace.memcpys, EventKind::Memcpy, started);
+    append(query, query.trace.memsets, EventKind::Memset, started);
+    std::stable_sort(started.begin(), started.end(),
+                     [](const Started& a, const Started& b) { return a.first < b.first; });
+    std::vector<EventRef> events;
+    events.reserve(started.size());
+    for (const Started& each : started) events.push_back(each.second);
+    return events;
+}
+
+namespace {
+
+bool isSampledNvlink(const CounterSeries& series) {
+    const bool isNvlink = series.key == nvlinkSentKey || series.key == nvlinkReceivedKey;
+    return isNvlink && series.gpu != noIndex;
+}
+
+}  // namespace
+
+std::map<LinkId, LinkPair> nvlinks(const Trace& trace) {
+    std::map<LinkId, LinkPair> links;
+    for (const CounterSeries& series : trace.counters) {
+        if (!isSampledNvlink(series)) continue;
+        LinkPair& pair = links[{trace.gpus[series.gpu].id, series.source, series.link}];
+        (series.key == nvlinkSentKey ? pair.sent : pair.received) = &series;
+    }
+    return links;
+}
+
+/// Whole bytes; empty where nothing is known.
+Cell bytesOf(const CounterIntegral& integral) {
+    if (!integral.hasValue()) return {};
+    return static_cast<int64_t>(std::llround(integral.amount));
+}
+
+std::string linkName(int32_t link) {
+    return link < 0 ? "all" : fmt::format("{}", link);
+}
+
+TimeRange sampledRange(const Trace& trace, std::optional<TimeRange> range) {
+    if (range) return *range;
+    TimeRange whole = trace.range;
+    for (const CounterSeries& series : trace.counters)
+        if (!series.isEmpty() && !series.source.empty())
+            whole = whole.united({series.timeNs(0), series.endNs()});
+    return whole;
+}
+
+std::vector<std::string> spanNotes(const Trace& trace, std::optional<TimeRange> range) {
+    const TimeRange sampled = sampledRange(trace, range);
+    if (range || sampled == trace.range) return {};
+    return {fmt::format(
+        "Means are over the {} in which counters were sampled; the run itself took {}.",
+        formatDuration(sampled.durationNs()), formatDuration(trace.range.durationNs()))};
+}
+
+}  // namespace lanescope

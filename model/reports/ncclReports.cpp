@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "model/numbers/Statistics.h"
+#include "model/reports/reports.h"
+#include "model/trace/collectives.h"
+
+namespace lanescope {
+
+namespace {
+
+constexpr size_t operationColumn = 0, cpuTimeColumn = 11, gpuTimeColumn = 12;
+
+/// What a row of the summary is of: operation, communicator, size, datatype, algorithm, protocol.
+using Key = std::tuple<StringIndex, uint64_t, int64_t, StringIndex, StringIndex, StringIndex>;
+
+/// All calls that are alike.
+struct Calls {
+    int64_t bytes = 0;
+    std::vector<int64_t> cpuNs;
+    std::vector<int64_t> gpuNs;  ///< Only of calls whose GPU work is known.
+    int64_t waitedNs = 0;        ///< Of those of which it is known.
+    int64_t knownWaits = 0;      ///< How many these are.
+    NcclTraffic traffic;         ///< Of calls whose rate is known; the next two as well.
+    int64_t ratedNs = 0;
+    double bestBusGBps = 0;
+};
+
+void add(Calls& calls, const Trace& trace, uint32_t row) {
+    const uint32_t nvtx = trace.nccl.nvtx[row];
+    const NcclFacts& facts = trace.nccl.facts[row];
+    calls.cpuNs.push_back(TimeRange{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]}.durationNs());
+    calls.bytes = saturatingSum(calls.bytes, std::max<int64_t>(trace.nccl.bytes[row], 0));
+    if (facts.operationCount > 0) calls.gpuNs.push_back(facts.gpu.durationNs());
+    if (facts.waitedNs >= 0) {
+        calls.waitedNs = saturatingSum(calls.waitedNs, facts.waitedNs);
+        ++calls.knownWaits;
+    }
+    if (const std::optional<NcclRate> rate = ncclRate(trace, row)) {
+        calls.traffic.algorithmBytes += rate->traffic.algorithmBytes;
+        calls.traffic.busBytes += rate->traffic.busBytes;
+        calls.ratedNs = saturatingSum(calls.ratedNs, rate->durationNs);
+        calls.bestBusGBps = std::max(calls.bestBusGBps, rate->busGBps());
+    }
+}
+
+std::vector<Cell> rowOf(const Trace& trace, const Key& key, Calls& calls) {
+    const auto [operation, communicator, bytes, datatype, algorithm, protocol] = key;
+    const Statistics cpu = statisticsOf(calls.cpuNs);
+    const Statistics gpu = statisticsOf(calls.gpuNs);
+    const Cell none;
+    const auto text = [&](StringIndex index) {
+        return index == 0 ? none : Cell(std::string(trace.strings.at(index)));
+    };
+    const auto ifGpu = [&](auto figure) { return gpu.count == 0 ? none : Cell(figure); };
+    const auto rate = [&](double rated) {
+        return calls.ratedNs == 0 ? none : Cell(rated / static_cast<double>(calls.ratedNs));
+    };
+    return {std::string(trace.strings.at(operation)),
+            communicator == 0 ? none : Cell(communicatorId(communicator)),
+            bytes < 0 ? none : Cell(bytes),
+            text(datatype),
+            text(algorithm),
+            text(protocol),
+            cpu.count,
+            rate(calls.traffic.busBytes),
+            calls.ratedNs == 0 ? none : Cell(calls.bestBusGBps),
+            rate(calls.traffic.algorithmBytes),
+            bytes < 0 ? none : Cell(calls.bytes),
+            cpu.total,
+            ifGpu(gpu.total),
+            calls.knownWaits == 0 ? none : Cell(calls.waitedNs),
+            ifGpu(gpu.average),
+            ifGpu(gpu.median),
+            ifGpu(gpu.minimum),
+            ifGpu(gpu.maximum)};
+}
+
+ReportTable ncclSummary(const ReportQuery& query) {
+    const Trace& trace = query.trace;
+    std::map<Key, Calls> groups;
+    for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
+        const uint32_t nvtx = trace.nccl.nvtx[row];
+        if (!query.includes(trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx])) continue;
+        const NcclFacts& facts = trace.nccl.facts[row];
+        add(groups[{trace.nccl.operation[row], trace.nccl.communicator[row],
+                    std::max<int64_t>(trace.nccl.bytes[row], -1), facts.datatype, facts.algorithm,
+                    facts.protocol}],
+            trace, row);
+    }
+
+    ReportTable table;
+    table.columns = {{"Operation", Unit::Text},
+                     {"Communicator", Unit::Text},
+                     {"Size", Unit::Bytes},
+                     {"Type", Unit::Text},
+                     {"Algorithm", Unit::Text},
+                     {"Protocol", Unit::Text},
+                     {"Count", Unit::Count},
+                     {"Bus BW", Unit::GigabytesPerSecond},
+                     {"Bus BW Max", Unit::GigabytesPerSecond},
+                     {"Alg BW", Unit::GigabytesPerSecond},
+                     {"Total", Unit::Bytes},
+                     {"CPU Time", Unit::Nanoseconds},
+                     {"GPU Time", Unit::Nanoseconds},
+                     {"Waited", Unit::Nanoseconds},
+                     {"GPU Avg", Unit::Nanoseconds},
+                     {"GPU Med", Unit::Nanoseconds},
+                     {"GPU Min", Unit::Nanoseconds},
+                     {"GPU Max", Unit::Nanoseconds}};
+    int64_t calls = 0, knownWaits = 0;
+    for (auto& [key, group] : groups) {
+        calls += static_cast<int64_t>(group.gpuNs.size());
+        knownWaits += group.knownWaits;
+        table.rows.push_back(rowOf(trace, key, group));
+    }
+    if (knownWaits > 0)
+        table.notes.push_back(fmt::format(
+            "\"Waited\" is the part of the GPU time before the last rank began, known of {} of {} "
+            "calls with GPU work; bandwidths of these are of the rest of it.",
+            knownWaits, calls));
+    std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
+        if (a[gpuTimeColumn] != b[gpuTimeColumn]) return a[gpuTimeColumn] > b[gpuTimeColumn];
+        return a[cpuTimeColumn] > b[cpuTimeColumn];
+    });
+    for (const std::vector<Cell>& row : table.rows)
+        table.searches.push_back(std::get<std::string>(row[operationColumn]));
+    return table;
+}
+
+}  // namespace
+
+const Report ncclSummaryReport{
+    .info =
+        {.name = "nccl_sum",
+         .title = "NCCL Summary",
+         .description =
+             "Calls, GPU time and bus bandwidth of each NCCL operation, by communicator and size"},
+    .build = ncclSummary,
+    .tab = {"NCCL", 5, [](const Trace& trace) { return trace.nccl.size() > 0; }}};
+
+namespace {
+
+/// A number that is negative when nobody said it.
+Cell unlessNegative(int64_t number) {
+    return number < 0 ? Cell() : Cell(number);
+}
+
+std::vector<Cell> rowOf(const Trace& trace, uint32_t row) {
+    const NcclTable& nccl = trace.nccl;
+    const NcclFacts& facts = nccl.facts[row];
+    const uint32_t nvtx = nccl.nvtx[row];
+    const Thread& thread = trace.threads[trace.nvtx.thread[nvtx]];
+    const TimeRange range{trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
+    const std::optional<NcclRate> rate = ncclRate(trace, row);
+    const Cell none;
+    const auto text = [&](StringIndex index) {
+        return index == 0 ? none : Cell(std::string(trace.strings.at(index)));
+    };
+    const auto ifGpu = [&](int64_t figure) {
+        return facts.operationCount == 0 ? none : Cell(figure);
+    };
+    return {range.startNs,
+            range.durationNs(),
+            std::string(trace.strings.at(nccl.operation[row])),
+            unlessNegative(nccl.bytes[row]),
+            text(facts.datatype),
+            unlessNegative(facts.count),
+            unlessNegative(facts.sequence),
+            text(facts.algorithm),
+            text(facts.protocol),
+            unlessNegative(facts.channels),
+            unlessNegative(facts.warps),
+            unlessNegative(facts.root),
+            unlessNegative(facts.peer),
+            unlessNegative(facts.rank),
+            unlessNegative(facts.rankCount),
+            ifGpu(facts.gpu.startNs),
+            ifGpu(facts.gpu.durationNs()),
+            unlessNegative(facts.waitedNs),
+            ifGpu(facts.sharedBy),
+            rate ? Cell(rate->algorithmGBps()) : none,
+            rate ? Cell(rate->busGBps()) : none,
+            int64_t{trace.processes[thread.process].pid},
+            int64_t{thread.tid},
+            nccl.communicator[row] == 0 ? none : Cell(communicatorId(nccl.communicator[row])),
+            text(facts.communicatorName)};
+}
+
+constexpr size_t rowsPerPart = 8192;  // a row takes about a kilobyte
+
+void ncclTraceInParts(const ReportQuery& query, const PartSink& sink) {
+    const Trace& trace = query.trace;
+    ReportTable part;
+    part.columns = {{"Start", Unit::Timestamp},
+                    {"Duration", Unit::Nanoseconds},
+                    {"Operation", Unit::Text},
+                    {"Size", Unit::Bytes},
+                    {"Type", Unit::Text},
+                    {"Count", Unit::Count},
+                    {"Sequence", Unit::Identifier},
+                    {"Algorithm", Unit::Text},
+                    {"Protocol", Unit::Text},
+                    {"Channels", Unit::Count},
+                    {"Warps", Unit::Count},
+                    {"Root", Unit::Identifier},
+                    {"Peer", Unit::Identifier},
+                    {"Rank", Unit::Identifier},
+                    {"Ranks", Unit::Count},
+                    {"GPU Start", Unit::Timestamp},
+                    {"GPU Duration", Unit::Nanoseconds},
+                    {"Waited", Unit::Nanoseconds},
+                    {"GPU Shared By", Unit::Count},
+                    {"Alg BW", Unit::GigabytesPerSecond},
+                    {"Bus BW", Unit::GigabytesPerSecond},
+                    {"PID", Unit::Identifier},
+                    {"TID", Unit::Identifier},
+                    {"Communicator", Unit::Text},
+                    {"Communicator Name", Unit::Text}};
+    // Rows stand in the order of their ranges, which is by start.
+    for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
+        const uint32_t nvtx = trace.nccl.nvtx[row];
+        if (!query.includes(trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx])) continue;
+        part.rows.push_back(rowOf(trace, row));
+        if (part.rows.size() < rowsPerPart) continue;
+        if (!sink(part)) return;
+        part.rows.clear();
+    }
+    sink(part);
+}
+
+}  // namespace
+
+const Report ncclTraceReport{.info = {.name = "nccl_trace",
+                                      .title = "NCCL Trace",
+                                      .description = "Every NCCL operation, by start",
+                                      .isDefault = false},
+                             .list = ncclTraceInParts};
+
+namespace {
+
+/// One collective, and when each rank entered it.
+struct Entries {
+    Collective calls;
+    bool isOnGpu = false;
+    std::vector<int64_t> enterNs;          ///< As `calls`.
+    int64_t earliestNs = 0, latestNs = 0;  ///< Of `enterNs`.
+
+    bool isLast(size_t call) const { return enterNs[call] == latestNs && latestNs > earliestNs; }
+};
+
+TimeRange rangeOfCall(const Trace& trace, uint32_t row) {
+    const uint32_t nvtx = trace.nccl.nvtx[row];
+    return {trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]};
+}
+
+Entries entriesOf(const Trace& trace, Collective calls) {
+    Entries made;
+    made.calls = calls;
+    made.isOnGpu = isOnGpu(trace, calls);
+    for (const CollectiveCall& call : calls)
+        made.enterNs.push_back(made.isOnGpu ? trace.nccl.facts[call.row].gpu.startNs
+                                            : rangeOfCall(trace, call.row).startNs);
+    const auto [earliest, latest] = std::minmax_element(made.enterNs.begin(), made.enterNs.end());
+    made.earliestNs = *earliest;
+    made.latestNs = *latest;
+    return made;
+}
+
+/// Of those of which a call or the work of it overlaps what is asked about.
+bool isAsked(const ReportQuery& query, const Entries& collective) {
+    return std::any_of(collective.calls.begin(), collective.calls.end(),
+                       [&](const CollectiveCall& call) {
+                           const TimeRange cpu = rangeOfCall(query.trace, call.row);
+                           const TimeRange gpu = query.trace.nccl.facts[call.row].gpu;
+                           return query.includes(cpu.startNs, cpu.endNs) ||
+                                  (collective.isOnGpu && query.includes(gpu.startNs, gpu.endNs));
+                       });
+}
+
+/// Those that are asked about, by when the first rank entered.
+std::vector<Entries> entriesAsked(const ReportQuery& query, const MatchedCollectives& matched) {
+    std::vector<Entries> asked;
+    for (size_t index = 0; index < matched.size(); ++index) {
+        Entries each = entriesOf(query.trace, matched.at(index));
+        if (isAsked(query, each)) asked.push_back(std::move(each));
+    }
+    std::stable_sort(asked.begin(), asked.end(),
+                     [](const auto& a, const auto& b) { return a.earliestNs < b.earliestNs; });
+    return asked;
+}
+
+/// As NCCL counts it within the communicator, else as the job does.
+Cell rankCell(const Trace& trace, CommunicatorRank rank) {
+    if (rank.number >= 0) return int64_t{rank.number};
+    const std::optional<int>& ofJob = trace.processes[rank.process].rank;
+    return ofJob ? Cell(int64_t{*ofJob}) : Cell();
+}
+
+void addNotes(const Trace& trace, const MatchedCollectives& matched,
+              const std::vector<Entries>& asked, ReportTable& table) {
+    for (const UnmatchedOperation& each : matched.unmatched())
+        table.notes.push_back(fmt::format(
+            "Calls of {} in communicator {} are left out: its ranks did not record the same "
+            "ones.{}",
+            trace.strings.at(each.operation), communicatorId(each.communicator),
+            each.isNumbered ? ""
+                            : " With record --nccl plugin NCCL numbers them, and those that all "
+                              "ranks have count."));
+    if (matched.untimed() > 0)
+        table.notes.push_back(fmt::format(
+            "{} calls of collectives are left out: of these only is known when they were written "
+            "down. With NCCL_INSPECTOR_DUMP_VERBOSE=1 NCCL Inspector writes when they ran.",
+            matched.untimed()));
+    if (asked.empty()) {
+        if (matched.hasCalls() && !matched.hasSeveralRanks())
+            table.notes.emplace_back(
+                "The trace has one rank of each communicator, so nobody can be late.");
+        return;
+    }
+    const bool areOnGpu =
+        std::all_of(asked.begin(), asked.end(), [](const Entries& each) { return each.isOnGpu; });
+    table.notes.emplace_back(
+        areOnGpu ? "A rank enters a collective when its kernel starts on the GPU, and is as late "
+                   "as that is after the first rank's."
+                 : "A rank enters a collective when its kernel starts on the GPU, or, where that "
+                   "is not known of every rank, when it calls NCCL; it is as late as that is "
+                   "after the first rank.");
+}
+
+/// What one rank of one communicator did.
+struct RankLateness {
+    std::vector<int64_t> lateNs;
+    int64_t lastCount = 0;
+    int64_t waitedNs = 0;  ///< For the rank that entered last.
+};
+
+ReportTable ncclLateness(const ReportQuery& query) {
+    ReportTable table;
+    table.columns = {{"Communicator", Unit::Text},    {"Rank", Unit::Identifier},
+                     {"PID", Unit::Identifier},       {"Collectives", Unit::Count},
+                     {"Last", Unit::Count},           {"Last", Unit::Percent},
+                     {"Late Med", Unit::Nanoseconds}, {"Late P90", Unit::Nanoseconds},
+                     {"Late Max", Unit::Nanoseconds}, {"Waited", Unit::Nanoseconds}};
+    const MatchedCollectives matched(query.trace);
+    const std::vector<Entries> collectives = entriesAsked(query, matched);
+    std::map<uint64_t, std::map<CommunicatorRank, RankLateness>> byCommunicator;
+    for (const Entries& each : collectives) {
+        for (size_t call = 0; call < each.calls.size(); ++call) {
+            const CollectiveCall& of = each.calls[call];
+            RankLateness& rank = byCommunicator[of.communicator][of.rank];
+            rank.lateNs.push_back(each.enterNs[call] - each.earliestNs);
+            rank.lastCount += each.isLast(call) ? 1 : 0;
+            rank.waitedNs = saturatingSum(rank.waitedNs, each.latestNs - each.enterNs[call]);
+        }
+    }
+    for (auto& [communicator, ranks] : byCommunicator) {
+        for (auto& [rank, late] : ranks) {
+            const auto count = static_cast<int64_t>(late.lateNs.size());
+            table.rows.push_back(
+                {communicatorId(communicator), rankCell(query.trace, rank),
+                 int64_t{query.trace.processes[rank.process].pid}, count, late.lastCount,
+                 100.0 * static_cast<double>(late.lastCount) / static_cast<double>(count),
+                 quantileOf(late.lateNs, 0.5), quantileOf(late.lateNs, 0.9),
+                 *std::max_element(late.lateNs.begin(), late.lateNs.end()), late.waitedNs});
+        }
+    }
+    if (!table.rows.empty())
+        table.notes.emplace_back(
+            "\"Waited\" is the time, in all, from when the rank entered until the last one did.");
+    addNotes(query.trace, matched, collectives, table);
+    return table;
+}
+
+ReportTable ncclLatenessByCollective(const ReportQuery& query) {
+    const Trace& trace = query.trace;
+    ReportTable table;
+    table.columns = {{"Communicator", Unit::Text}, {"Operation", Unit::Text},
+                     {"Number", Unit::Identifier}, {"Size", Unit::Bytes},
+                     {"Rank", Unit::Identifier},   {"PID", Unit::Identifier},
+                     {"Enter", Unit::Timestamp},   {"Late", Unit::Nanoseconds},
+                     {"Last", Unit::Text},         {"By", Unit::Text}};
+    const MatchedCollectives matched(trace);
+    const std::vector<Entries> collectives = entriesAsked(query, matched);
+    for (const Entries& each : collectives) {
+        for (size_t call = 0; call < each.calls.size(); ++call) {
+            const CollectiveCall& of = each.calls[call];
+            const int64_t bytes = trace.nccl.bytes[of.row];
+            table.rows.push_back({communicatorId(of.communicator),
+                                  std::string(trace.strings.at(of.operation)), of.number,
+                                  bytes < 0 ? Cell() : Cell(bytes), rankCell(trace, of.rank),
+                                  int64_t{trace.processes[of.rank.process].pid}, each.enterNs[call],
+                                  each.enterNs[call] - each.earliestNs,
+                                  each.isLast(call) ? Cell(std::string("last")) : Cell(),
+                                  std::string(each.isOnGpu ? "GPU" : "CPU")});
+        }
+    }
+    addNotes(trace, matched, collectives, table);
+    return table;
+}
+
+}  // namespace
+
+const Report ncclLatenessReport{
+    .info = {.name = "nccl_lateness",
+             .title = "NCCL Lateness",
+             .description = "How late each rank enters collectives, and how often it is the last",
+             .isDefault = false},
+    .build = ncclLateness};
+
+const Report ncclLatenessByCollectiveReport{
+    .info = {.name = "nccl_lateness:collective",
+             .title = "NCCL Lateness by Collective",
+             .description = "When each rank entered each collective",
+             .isDefault = false},
+    .build = ncclLatenessByCollective};
+
+}  // namespace lanescope

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "model/analysis/rangePattern.h"
+#include "model/format/TimeRange.h"
+#include "model/numbers/Statistics.h"
+#include "model/reports/GroupedValues.h"
+#include "model/reports/reports.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+/// ":text" in the default domain, "Domain:text" in another, as Nsight Systems names ranges.
+std::string rangeLabel(const Trace& trace, StringIndex domain, StringIndex text);
+
+/// "PushPop", "StartEnd", "Mark".
+std::string_view styleName(NvtxStyle style);
+
+/// What an NVTX range did on the GPU, over all streams.
+struct RangeProjection {
+    TimeRange range;              ///< From the first start to the last end of its work.
+    uint32_t operationCount = 0;  ///< 0: the range launched nothing.
+    uint32_t level = 0;           ///< How many ranges of its thread, of any domain, lie around it.
+    uint32_t childCount = 0;      ///< Ranges directly inside it that launched something.
+};
+
+/// One per row of `trace.nvtx`. O(n log n) in the ranges; of more than some hundred that are open
+/// at once on a thread only the latest are looked at.
+std::vector<RangeProjection> projectRanges(const Trace& trace);
+
+std::string rangeLabel(const Trace& trace, StringIndex domain, StringIndex text) {
+    return fmt::format("{}:{}", trace.strings.at(domain), trace.strings.at(text));
+}
+
+std::string_view styleName(NvtxStyle style) {
+    switch (style) {
+        case NvtxStyle::PushPop:
+            return "PushPop";
+        case NvtxStyle::StartEnd:
+            return "StartEnd";
+        case NvtxStyle::Mark:
+            return "Mark";
+    }
+    return "";
+}
+
+namespace {
+
+constexpr size_t mostOpenRanges =
+    256;  // keeps a file of ranges that all overlap from taking for ever
+
+/// The row of the shortest open range that lies around `row`, or `noIndex`.
+uint32_t enclosingRange(const NvtxTable& nvtx, const std::vector<uint32_t>& open, uint32_t row) {
+    uint32_t tightest = noIndex;
+    const size_t first = open.size() > mostOpenRanges ? open.size() - mostOpenRanges : 0;
+    for (size_t at = open.size(); at-- > first;) {
+        const uint32_t other = open[at];
+        if (nvtx.endNs[other] < nvtx.endNs[row]) continue;
+        const auto length = [&](uint32_t range) { return nvtx.endNs[range] - nvtx.startNs[range]; };
+        if (tightest == noIndex || length(other) < length(tightest)) tightest = other;
+    }
+    return tightest;
+}
+
+/// Finds the range around each range: of the same thread, of any domain and style, as start-end
+/// ranges need not nest.
+void nest(const NvtxTable& nvtx, std::vector<RangeProjection>& projections) {
+    std::vector<uint32_t> rows(nvtx.size());
+    std::iota(rows.begin(), rows.end(), 0u);
+    // By thread and start; of those that start together the longer lies around the shorter.
+    std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+        if (nvtx.thread[a] != nvtx.thread[b]) return nvtx.thread[a] < nvtx.thread[b];
+        if (nvtx.startNs[a] != nvtx.startNs[b]) return nvtx.startNs[a] < nvtx.startNs[b];
+        if (nvtx.endNs[a] != nvtx.endNs[b]) return nvtx.endNs[a] > nvtx.endNs[b];
+        return a < b;
+    });
+    std::vector<uint32_t> open;
+    uint32_t thread = noIndex;
+    for (const uint32_t row : rows) {
+        if (nvtx.style[row] == NvtxStyle::Mark) continue;
+        if (std::exchange(thread, nvtx.thread[row]) != nvtx.thread[row]) open.clear();
+        while (!open.empty() && nvtx.endNs[open.back()] < nvtx.startNs[row]) open.pop_back();
+        const uint32_t parent = enclosingRange(nvtx, open, row);
+        if (parent != noIndex) {
+            projections[row].level = projections[parent].level + 1;
+            if (projections[row].operationCount > 0) ++projections[parent].childCount;
+        }
+        open.push_back(row);
+    }
+}
+
+}  // namespace
+
+std::vector<RangeProjection> projectRanges(const Trace& trace) {
+    std::vector<RangeProjection> result(trace.nvtx.size());
+    const ProjectionTable& projections = trace.projections;
+    for (uint32_t row = 0; row < projections.size(); ++row) {
+        RangeProjection& projection = result[projections.nvtx[row]];
+        const TimeRange range{projections.startNs[row], projections.endNs[row]};
+        projection.range = projection.operationCount == 0 ? range : projection.range.united(range);
+        projection.operationCount += projections.operationCount[row];
+    }
+    nest(trace.nvtx, result);
+    return result;
+}
+
+namespace {
+
+/// Appends a row for each name of the ranges of one style; marks have no duration to sum up.
+void appendRows(const ReportQuery& query, NvtxStyle style, bool withStyle,
+                std::vector<SummaryRow>& rows) {
+    const NvtxTable& nvtx = query.trace.nvtx;
+    GroupedValues durations;
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (nvtx.style[row] != style) continue;
+        durations.addTime(GroupedValues::pairKey(nvtx.domain[row], nvtx.text[row]), query,
+                          nvtx.startNs[row], nvtx.endNs[row]);
+    }
+    for (GroupedValues::Group& group : durations.groups()) {
+        std::vector<std::string> labels;
+        if (withStyle) labels.emplace_back(styleName(style));
+        const StringIndex text = GroupedValues::low(group.key);
+        labels.push_back(rangeLabel(query.trace, GroupedValues::high(group.key), text));
+        rows.push_back({group, std::move(labels), std::string(query.trace.strings.at(text))});
+    }
+}
+
+ReportTable summaryOfStyle(const ReportQuery& query, NvtxStyle style) {
+    std::vector<SummaryRow> rows;
+    appendRows(query, style, false, rows);
+    return summaryTable({.labelColumns = {"Range"}}, std::move(rows));
+}
+
+ReportTable nvtxSummary(const ReportQuery& query) {
+    std::vector<SummaryRow> rows;
+    appendRows(query, NvtxStyle::PushPop, true, rows);
+    appendRows(query, NvtxStyle::StartEnd, true, rows);
+    return summaryTable({.labelColumns = {"Style", "Range"}}, std::move(rows));
+}
+
+void appendFamilies(const ReportQuery& query, NvtxStyle style, RangeFamilies& families,
+                    std::vector<SummaryRow>& rows) {
+    const NvtxTable& nvtx = query.trace.nvtx;
+    GroupedValues durations;
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        if (nvtx.style[row] != style || !query.includes(nvtx.startNs[row], nvtx.endNs[row]))
+            continue;
+        durations.addTime(GroupedValues::pairKey(nvtx.domain[row], families.of(nvtx.text[row])),
+                          query, nvtx.startNs[row], nvtx.endNs[row]);
+    }
+    for (GroupedValues::Group& group : durations.groups()) {
+        const uint32_t family = GroupedValues::low(group.key);
+        const std::string_view domain = query.trace.strings.at(GroupedValues::high(group.key));
+        rows.push_back({group,
+                        {std::to_string(families.sizeOf(family)), families.nameOf(family),
+                         std::string(domain)},
+                        families.searchFor(family)});
+    }
+}
+
+ReportTable nvtxFamilySummary(const ReportQuery& query) {
+    std::vector<SummaryRow> rows;
+    RangeFamilies families(query.trace);
+    for (const NvtxStyle style : {NvtxStyle::PushPop, NvtxStyle::StartEnd})
+        appendFamilies(query, style, families, rows);
+    return summaryTable({.labelColumns = {"Names", "Range", "Domain"}}, std::move(rows));
+}
+
+ReportTable nvtxPushPopSummary(const ReportQuery& query) {
+    return summaryOfStyle(query, NvtxStyle::PushPop);
+}
+
+ReportTable nvtxStartEndSummary(const ReportQuery& query) {
+    return summaryOfStyle(query, NvtxStyle::StartEnd);
+}
+
+}  // namespace
+
+const Report nvtxSummaryReport{.info = {.name = "nvtx_sum",
+                                        .title = "NVTX Range Summary",
+                                        .description = "Time inside each NVTX range, on the CPU"},
+                               .build = nvtxSummary};
+
+const Report nvtxFamilySummaryReport{
+    .info = {.name = "nvtx_sum:family",
+             .title = "NVTX Range Summary (By Family)",
+             .description = "Time inside NVTX ranges, names that differ in numbers as one",
+             .isDefault = false},
+    .build = nvtxFamilySummary,
+    .tab = {"NVTX ranges", 2, [](const Trace& trace) { return trace.nvtx.size() > 0; }}};
+
+const Report nvtxPushPopSummaryReport{
+    .info = {.name = "nvtx_pushpop_sum",
+             .title = "NVTX Push/Pop Range Summary",
+             .description = "Time inside each pushed and popped NVTX range",
+             .isDefault = false},
+    .build = nvtxPushPopSummary};
+
+const Report nvtxStartEndSummaryReport{
+    .info = {.name = "nvtx_startend_sum",
+             .title = "NVTX Start/End Range Summary",
+             .description = "Time inside each started and ended NVTX range",
+             .isDefault = false},
+    .build = nvtxStartEndSummary};
+
+namespace {
+
+/// All ranges of one name and style that launched GPU work.
+struct ProjectedRanges {
+    NvtxStyle style = NvtxStyle::PushPop;
+    StringIndex domain = 0, text = 0;
+    std::vector<int64_t> projectedNs = {};
+    Statistics figures = {};  ///< Of `projectedNs`, whole.
+    std::string label = {};
+    int64_t rangeNs = 0, operations = 0, levels = 0, children = 0;
+    /// Of the projections, what lies in the range that is asked for, and how many reach beyond it.
+    int64_t projectedWithinNs = 0, cut = 0;
+};
+
+struct NameAndStyle {
+    StringIndex domain, text;
+    NvtxStyle style;
+    bool operator==(const NameAndStyle&) const = default;
+};
+
+struct HashNameAndStyle {
+    size_t operator()(const NameAndStyle& key) const {
+        const uint64_t packed = (static_cast<uint64_t>(key.domain) << 32) | key.text;
+        return std::hash<uint64_t>{}(packed * 4 + static_cast<uint64_t>(key.style));
+    }
+};
+
+std::vector<ProjectedRanges> collect(const ReportQuery& query) {
+    const NvtxTable& nvtx = query.trace.nvtx;
+    const std::vector<RangeProjection> projections = projectRanges(query.trace);
+    std::unordered_map<NameAndStyle, size_t, HashNameAndStyle> groupOf;
+    std::vector<ProjectedRanges> groups;
+    for (uint32_t row = 0; row < nvtx.size(); ++row) {
+        const RangeProjection& projection = projections[row];
+        if (projection.operationCount == 0) continue;
+        // What is launched in a range runs when it does.
+        const TimeRange own{nvtx.startNs[row], nvtx.endNs[row]}, onGpu = projection.range;
+        const bool isOnCpu = query.includes(own.startNs, own.endNs);
+        const bool isOnGpu = query.includes(onGpu.startNs, onGpu.endNs);
+        if (!isOnCpu && !isOnGpu) continue;
+        const NameAndStyle key{nvtx.domain[row], nvtx.text[row], nvtx.style[row]};
+        const auto [place, isNew] = groupOf.try_emplace(key, groups.size());
+        if (isNew) groups.push_back({key.style, key.domain, key.text});
+        ProjectedRanges& group = groups[place->second];
+        const int64_t ownNs = isOnCpu ? query.timeWithin(own.startNs, own.endNs) : 0;
+        const int64_t onGpuNs = isOnGpu ? query.timeWithin(onGpu.startNs, onGpu.endNs) : 0;
+        group.projectedNs.push_back(onGpu.durationNs());
+        group.projectedWithinNs = saturatingSum(group.projectedWithinNs, onGpuNs);
+        group.rangeNs = saturatingSum(group.rangeNs, ownNs);
+        if (ownNs != own.durationNs() || onGpuNs != onGpu.durationNs()) ++group.cut;
+        group.operations += projection.operationCount;
+        group.levels += projection.level;
+        group.children += projection.childCount;
+    }
+    for (ProjectedRanges& group : groups) {
+        group.figures = statisticsOf(group.projectedNs);
+        group.label = rangeLabel(query.trace, group.domain, group.text);
+    }
+    std::sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+        if (a.projectedWithinNs != b.projectedWithinNs)
+            return a.projectedWithinNs > b.projectedWithinNs;
+        return a.label < b.label;
+    });
+    return groups;
+}
+
+ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
+    ReportTable table;
+    table.columns = {{"Range", Unit::Text},
+                     {"Style", Unit::Text},
+                     {"Total Proj Time", Unit::Nanoseconds},
+                     {"Total Range Time", Unit::Nanoseconds},
+                     {"Range Instances", Unit::Count},
+                     {"Proj Avg", Unit::Nanoseconds},
+                     {"Proj Med", Unit::Nanoseconds},
+                     {"Proj Min", Unit::Nanoseconds},
+                     {"Proj Max", Unit::Nanoseconds},
+                     {"Proj StdDev", Unit::Nanoseconds},
+                     {"Total GPU Ops", Unit::Count},
+                     {"Avg GPU Ops", Unit::Count},
+                     {"Avg Range Lvl", Unit::Count},
+                     {"Avg Num Child", Unit::Count}};
+    int64_t cut = 0;
+    for (const ProjectedRanges& group : collect(query)) {
+        cut += group.cut;
+        const Statistics& figures = group.figures;
+        const auto count = static_cast<double>(figures.count);
+        table.searches.emplace_back(query.trace.strings.at(group.text));
+        table.rows.push_back({group.label, std::string(styleName(group.style)),
+                              group.projectedWithinNs, group.rangeNs, figures.count,
+                              figures.average, figures.median, figures.minimum, figures.maximum,
+                              figures.standardDeviation, group.operations,
+                              static_cast<double>(group.operations) / count,
+                              static_cast<double>(group.levels) / count,
+                              static_cast<double>(group.children) / count});
+    }
+    table.notes = cutNotes(cut, "Total Proj Time and Total Range Time", "the other columns");
+    return table;
+}
+
+}  // namespace
+
+const Report nvtxGpuProjectionSummaryReport{
+    .info = {.name = "nvtx_gpu_proj_sum",
+             .title = "NVTX GPU Projection Summary",
+             .description = "Time the GPU took for the work launched inside each NVTX range"},
+    .build = nvtxGpuProjectionSummary,
+    .tab = {"NVTX on the GPU", 3,
+            [](const Trace& trace) { return trace.nvtx.size() > 0 && hasWorkOfGpu(trace); }}};
+
+}  // namespace lanescope

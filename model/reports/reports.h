@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/format/Result.h"
+#include "model/format/TimeRange.h"
+#include "model/reports/Report.h"
+#include "model/text/ReportTable.h"
+#include "model/trace/Trace.h"
+
+namespace lanescope {
+
+// Every report there is; each is defined in its own file. `reports.cpp` says in which order.
+
+extern const Report apiSummaryReport;
+extern const Report backwardByOperatorReport;
+extern const Report cpuFaultSummaryReport;
+extern const Report energyByRangeReport;
+extern const Report gpuActivityReport;
+extern const Report gpuTimeTreeReport;
+extern const Report gpuTraceReport;
+extern const Report idleByLineReport;
+extern const Report kernelBaseNameSummaryReport;
+extern const Report kernelFamilySummaryReport;
+extern const Report kernelSummaryReport;
+extern const Report kernelsByLineReport;
+extern const Report launchesByLineReport;
+extern const Report memcpyAdviceReport;
+extern const Report memcpyBandwidthByDeviceReport;
+extern const Report memcpyBandwidthByInstanceReport;
+extern const Report memcpyBandwidthByRangeReport;
+extern const Report memcpyBandwidthBySizeReport;
+extern const Report memcpyBandwidthReport;
+extern const Report memorySizeSummaryReport;
+extern const Report memoryTimeSummaryReport;
+extern const Report memoryUseSummaryReport;
+extern const Report ncclLatenessByCollectiveReport;
+extern const Report ncclLatenessReport;
+extern const Report ncclSummaryReport;
+extern const Report ncclTraceReport;
+extern const Report nvlinkByRangeAndLinkReport;
+extern const Report nvlinkByRangeReport;
+extern const Report nvlinkSummaryReport;
+extern const Report nvprofGpuTraceReport;
+extern const Report nvprofSummaryReport;
+extern const Report nvtxFamilySummaryReport;
+extern const Report nvtxGpuProjectionSummaryReport;
+extern const Report nvtxPushPopSummaryReport;
+extern const Report nvtxStartEndSummaryReport;
+extern const Report nvtxSummaryReport;
+extern const Report threadStatesReport;
+extern const Report cpuFunctionsReport;
+extern const Report cpuFunctionsByThreadReport;
+extern const Report unifiedMemorySummaryReport;
+extern const Report unifiedMemoryTotalsReport;
+
+/// Every report there is, in the order in which `stats` prints them.
+std::span<const Report* const> allReports();
+
+/// The report called `name`; fails with the list of names if there is none.
+Result<const Report*> findReport(std::string_view name);
+
+/// A report that can tell its rows apart by several things, and which those are.
+struct ReportVariants {
+    std::string_view report;
+    std::vector<std::string_view> by;
+};
+/// All of those, in the order of the reports. "report:by" is the name of each.
+std::vector<ReportVariants> reportVariants();
+
+/// Makes a report over the events that overlap the range of the query (each counted in full; the
+/// whole trace if not given). A report without events has no rows. Linear in the events; any
+/// thread.
+ReportTable makeReport(const Report& report, const ReportQuery& query);
+/// The same of a report by name; fails with the list of names for an unknown one.
+Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
+                               std::optional<TimeRange> range = std::nullopt,
+                               std::string_view rangeName = {});
+
+/// Takes some rows of a report; name, title and columns are the same each time. Returns false to
+/// have no more.
+using ReportSink = std::function<bool(const ReportTable& part)>;
+
+/// `makeReport`, but handed out in parts of some thousand rows, so that a listing of every event
+/// never stands in memory as a whole. Calls `sink` at least once, with no rows if there are none.
+void makeReportInParts(const Report& report, const ReportQuery& query, const ReportSink& sink);
+/// The same of a report by name.
+Result<void> makeReportInParts(const Trace& trace, std::string_view name,
+                               std::optional<TimeRange> range, const ReportSink& sink,
+                               std::string_view rangeName = {});
+
+}  // namespace lanescope

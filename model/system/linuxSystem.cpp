@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/timex.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "model/system/system.h"
+
+namespace lanescope::system {
+
+ClockError clockError() {
+    constexpr int64_t nsPerUs = 1000;
+    timex asked{};
+    const int state = ::adjtimex(&asked);
+    if (state < 0 || state == TIME_ERROR || (asked.status & STA_UNSYNC) != 0) return {};
+    return {int64_t{asked.esterror} * nsPerUs, int64_t{asked.maxerror} * nsPerUs};
+}
+
+namespace {
+
+/// File systems whose files lie on this machine, by the numbers that the kernel gives them.
+constexpr std::array<uint32_t, 12> localTypes{
+    EXT4_SUPER_MAGIC,  // and its forerunners
+    XFS_SUPER_MAGIC,  BTRFS_SUPER_MAGIC,     TMPFS_MAGIC,    RAMFS_MAGIC,
+    F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC, REISERFS_SUPER_MAGIC,
+    0x2fc12fc1,  // ZFS
+    0xca451a4e,  // bcachefs
+    0x3153464a,  // JFS
+};
+
+}  // namespace
+
+int openNameless(const char* folder, mode_t mode) {
+    return ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
+
+int giveName(int nameless, const char* name) {
+    const std::string self = "/proc/self/fd/" + std::to_string(nameless);
+    return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+int renameIfFree(const char* from, const char* to) {
+    return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
+}
+
+int bringToDisk(int file) {
+    return ::fsync(file) == 0 ? 0 : errno;
+}
+
+int64_t modifiedNs(const struct stat& status) {
+    return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+bool reserveRoom(int file, int64_t offset, int64_t bytes) {
+    return ::posix_fallocate(file, offset, bytes) == 0;
+}
+
+bool giveRoomBack(int file, int64_t offset, int64_t bytes) {
+    return ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes) == 0;
+}
+
+bool keepsOpenFiles(int file) {
+    struct statfs status {};
+    return ::fstatfs(file, &status) == 0 && isLocalType(status.f_type);
+}
+
+bool isLocalType(int64_t fileSystemType) {
+    // The kernel's numbers have 32 bits, the field may be wider and signed.
+    const auto type = static_cast<uint32_t>(fileSystemType);
+    return std::find(localTypes.begin(), localTypes.end(), type) != localTypes.end();
+}
+
+bool openPipe(std::array<int, 2>& ends) {
+    return ::pipe2(ends.data(), O_CLOEXEC) == 0;
+}
+
+bool openSockets(std::array<int, 2>& ends) {
+    return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0;
+}
+
+ssize_t sendQuietly(int socket, const void* bytes, size_t count) {
+    return ::send(socket, bytes, count, MSG_NOSIGNAL);
+}
+
+char** environment() {
+    return ::environ;
+}
+
+void limitFurtherMemory(uint64_t bytes) {
+    // What RLIMIT_DATA counts is the sixth number, in pages.
+    std::ifstream file("/proc/self/statm");
+    uint64_t pages = 0;
+    for (int field = 0; field < 6; ++field) file >> pages;
+    const rlim_t present = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+    rlimit memory{};
+    if (!file || ::getrlimit(RLIMIT_DATA, &memory) != 0) return;
+    memory.rlim_cur = std::min<rlim_t>(memory.rlim_max, present + bytes);
+    ::setrlimit(RLIMIT_DATA, &memory);
+}
+
+void preferLargePages(void* memory, size_t bytes) {
+    static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));
+}
+
+std::filesystem::path ownProgram() {
+    std::error_code error;
+    std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error) return {};
+    return program;
+}
+
+std::filesystem::path programToRestart() {
+    return "/proc/self/exe";
+}
+
+std::optional<uint64_t> drawNumber() {
+    uint64_t number = 0;
+    if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) return std::nullopt;
+    return number;
+}
+
+}  // namespace lanescope::system

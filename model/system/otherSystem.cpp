@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// For systems of POSIX that are not Linux.
+// For systems of POSIX that are not Linux.
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "model/system/system.h"
+
+namespace lanescope::system {
+
+ClockError clockError() {
+    return {};
+}
+
+int openNameless(const char*, mode_t) {
+    errno = EOPNOTSUPP;
+    return -1;
+}
+
+int giveName(int, const char*) {
+    return EOPNOTSUPP;
+}
+
+int renameIfFree(const char* from, const char* to) {
+#ifdef __APPLE__
+    return ::renamex_np(from, to, RENAME_EXCL) == 0 ? 0 : errno;
+#else
+    static_cast<void>(from);
+    static_cast<void>(to);
+    return ENOSYS;
+#endif
+}
+
+int bringToDisk(int file) {
+#ifdef F_FULLFSYNC
+    // There fsync leaves it in the cache of the disk. Not every file system knows more.
+    if (::fcntl(file, F_FULLFSYNC) == 0) return 0;
+#endif
+    return ::fsync(file) == 0 ? 0 : errno;
+}
+
+int64_t modifiedNs(const struct stat& status) {
+#ifdef __APPLE__
+    const timespec& time = status.st_mtimespec;
+#else
+    const timespec& time = status.st_mtim;
+#endif
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+bool reserveRoom(int file, int64_t offset, int64_t bytes) {
+#ifdef __APPLE__
+    // It keeps room behind the end of a file, and none for a hole in it.
+    static_cast<void>(file);
+    static_cast<void>(offset);
+    static_cast<void>(bytes);
+    return false;
+#else
+    return ::posix_fallocate(file, offset, bytes) == 0;
+#endif
+}
+
+bool giveRoomBack(int, int64_t, int64_t) {
+    return false;
+}
+
+bool keepsOpenFiles(int) {
+    return false;
+}
+
+bool isLocalType(int64_t) {
+    return false;
+}
+
+}  // namespace lanescope::system
+
+#ifdef __APPLE__
+#include <crt_externs.h>
+#include <mach-o/dyld.h>
+#endif
+
+#include <string>
+
+
+#ifndef __APPLE__
+extern char** environ;
+#endif
+
+namespace lanescope::system {
+
+bool openPipe(std::array<int, 2>& ends) {
+    if (::pipe(ends.data()) != 0) return false;
+    for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+bool openSockets(std::array<int, 2>& ends) {
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) return false;
+    for (const int end : ends) {
+        ::fcntl(end, F_SETFD, FD_CLOEXEC);
+#ifdef SO_NOSIGPIPE
+        const int yes = 1;
+        ::setsockopt(end, SOL_SOCKET, SO_NOSIGPIPE, &yes, sizeof yes);
+#endif
+    }
+    return true;
+}
+
+ssize_t sendQuietly(int socket, const void* bytes, size_t count) {
+    return ::send(socket, bytes, count, 0);
+}
+
+char** environment() {
+#ifdef __APPLE__
+    return *::_NSGetEnviron();  // The variable itself is only there for programs.
+#else
+    return ::environ;
+#endif
+}
+
+void limitFurtherMemory(uint64_t) {}
+
+void preferLargePages(void*, size_t) {}
+
+std::filesystem::path ownProgram() {
+#ifdef __APPLE__
+    uint32_t length = 0;
+    ::_NSGetExecutablePath(nullptr, &length);
+    std::string path(length, '\0');
+    if (::_NSGetExecutablePath(path.data(), &length) == 0) return path.c_str();
+#endif
+    return {};
+}
+
+std::filesystem::path programToRestart() {
+    return ownProgram();
+}
+
+std::optional<uint64_t> drawNumber() {
+    uint64_t number = 0;
+    ::arc4random_buf(&number, sizeof number);
+    return number;
+}
+
+}  // namespace lanescope::system

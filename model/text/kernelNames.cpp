@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/text/kernelNames.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+namespace lanescope {
+
+std::string_view withoutParameters(std::string_view demangled) {
+    if (!demangled.ends_with(')')) return demangled;
+    int depth = 0;
+    for (size_t at = demangled.size(); at-- > 1;) {
+        if (demangled[at] == ')') ++depth;
+        if (demangled[at] == '(' && --depth == 0) return demangled.substr(0, at);
+    }
+    return demangled;
+}
+
+std::string_view kernelBaseName(std::string_view demangled) {
+    const std::string_view name = withoutParameters(demangled);
+    // Outside of template arguments, the last space ends the return type and "::" a namespace; the
+    // arguments that follow the name itself end it.
+    size_t begin = 0, end = name.size();
+    int depth = 0;
+    for (size_t at = 0; at < name.size(); ++at) {
+        const char c = name[at];
+        if (c == '<' || c == '(') {
+            if (depth++ == 0 && c == '<') end = at;
+        } else if (c == '>' || c == ')') {
+            if (depth > 0) --depth;
+        } else if (depth == 0 && (c == ' ' || c == ':')) {
+            begin = at + 1;
+            end = name.size();
+        }
+    }
+    const std::string_view base = name.substr(begin, end > begin ? end - begin : 0);
+    return base.empty() ? name : base;
+}
+
+namespace {
+
+bool opens(char c) {
+    return c == '<' || c == '(' || c == '{' || c == '[';
+}
+
+bool closes(char c) {
+    return c == '>' || c == ')' || c == '}' || c == ']';
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    return text;
+}
+
+constexpr std::string_view anonymous = "(anonymous namespace)";
+
+/// Where what opens at `begin` closes; the end if it does not.
+size_t closing(std::string_view text, size_t begin) {
+    int depth = 0;
+    for (size_t at = begin; at < text.size(); ++at) {
+        if (opens(text[at])) ++depth;
+        const bool isArrow = text[at] == '>' && at > 0 && text[at - 1] == '-';
+        if (closes(text[at]) && !isArrow && --depth == 0) return at;
+    }
+    return text.size();
+}
+
+std::vector<std::string_view> parted(std::string_view text) {
+    std::vector<std::string_view> parts;
+    size_t begin = 0;
+    int depth = 0;
+    for (size_t at = 0; at <= text.size(); ++at) {
+        if (at < text.size() && opens(text[at])) ++depth;
+        if (at < text.size() && closes(text[at])) --depth;
+        if (at < text.size() && (text[at] != ',' || depth != 0)) continue;
+        if (const std::string_view part = trimmed(text.substr(begin, at - begin)); !part.empty())
+            parts.push_back(part);
+        begin = at + 1;
+    }
+    return parts;
+}
+
+}  // namespace
+
+CppName parseCppName(std::string_view text) {
+    CppName name;
+    size_t begin = 0;
+    for (size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (text.substr(at).starts_with(anonymous)) {
+            at += anonymous.size() - 1;
+            begin = at + 1;
+        } else if (c == ' ' || c == ':') {
+            begin = at + 1;
+        } else if (c == '<') {
+            const size_t end = closing(text, at);
+            name.base = text.substr(begin, at - begin);
+            name.arguments = parted(text.substr(at + 1, end - at - 1));
+            // "outer<int>::inner" is about the inner one, a lambda about where it stands.
+            const std::string_view rest = text.substr(std::min(end + 1, text.size()));
+            if (!rest.starts_with("::") || rest.starts_with("::operator") ||
+                rest.starts_with("::{") || rest.starts_with("::["))
+                return name;
+            begin = end + 1;
+            at = end;
+        } else if (c == '(') {
+            name.base = text.substr(begin, at - begin);
+            name.arguments.clear();
+            return name;
+        }
+    }
+    name.base = text.substr(begin);
+    name.arguments.clear();
+    return name;
+}
+
+std::string_view shortTypeName(std::string_view text) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 24> types{
+        {{"float", "f32"},
+         {"double", "f64"},
+         {"c10::Half", "f16"},
+         {"__half", "f16"},
+         {"half", "f16"},
+         {"_Float16", "f16"},
+         {"cutlass::half_t", "f16"},
+         {"c10::BFloat16", "bf16"},
+         {"__nv_bfloat16", "bf16"},
+         {"__hip_bfloat16", "bf16"},
+         {"cutlass::bfloat16_t", "bf16"},
+         {"c10::Float8_e4m3fn", "f8e4m3"},
+         {"c10::Float8_e5m2", "f8e5m2"},
+         {"c10::complex<float>", "c64"},
+         {"c10::complex<double>", "c128"},
+         {"long", "i64"},
+         {"int", "i32"},
+         {"short", "i16"},
+         {"signed char", "i8"},
+         {"char", "i8"},
+         {"unsigned char", "u8"},
+         {"unsigned int", "u32"},
+         {"unsigned long", "u64"},
+         {"bool", "bool"}}};
+    text = trimmed(text);
+    if (text.ends_with(" const")) text.remove_suffix(6);
+    for (const auto& [name, brief] : types)
+        if (text == name) return brief;
+    return {};
+}
+
+namespace {
+
+using NameParts = std::vector<std::string_view>;
+
+NameParts wordsOf(std::string_view text) {
+    NameParts words;
+    while (!text.empty()) {
+        const size_t end = text.find('_');
+        if (end != 0) words.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return words;
+}
+
+bool isDigit(char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+/// "128x64", "32x128x8".
+bool isTile(std::string_view word) {
+    if (word.empty() || !isDigit(word.front()) || !isDigit(word.back())) return false;
+    bool hasCross = false;
+    for (const char c : word) {
+        if (c == 'x')
+            hasCross = true;
+        else if (!isDigit(c))
+            return false;
+    }
+    return hasCross;
+}
+
+bool isAmong(std::string_view word, std::initializer_list<std::string_view> words) {
+    for (const std::string_view each : words)
+        if (word == each) return true;
+    return false;
+}
+
+bool isLayout(std::string_view word) {
+    return isAmong(word, {"nn", "nt", "tn", "tt", "NN", "NT", "TN", "TT", "NNN", "NTN", "TNN",
+                          "TNT", "NNT", "NTT", "TTN", "TTT"});
+}
+
+std::string joined(const NameParts& words) {
+    std::string text;
+    for (const std::string_view each : words) {
+        if (!text.empty()) text += ' ';
+        text += each;
+    }
+    return text;
+}
+
+/// The word that begins so, without its beginning; empty if there is none.
+std::string_view after(const NameParts& words, std::string_view begin) {
+    for (const std::string_view each : words)
+        if (each.size() > begin.size() && each.starts_with(begin)) return each.substr(begin.size());
+    return {};
+}
+
+/// "sgemm 128x64 tn" of "volta_sgemm_128x64_tn"; "scudnn 128x128 relu nn" of cuDNN's.
+std::string assemblyName(const NameParts& words) {
+    size_t at = 0;
+    while (at < words.size() && isAmong(words[at], {"cudnn", "infer", "train"})) ++at;
+    if (at + 2 >= words.size() ||
+        !isAmong(words[at], {"maxwell", "pascal", "volta", "turing", "ampere", "hopper"}))
+        return {};
+    NameParts kept{words[at + 1]};
+    for (at += 2; at < words.size(); ++at)
+        if (isTile(words[at]) || isLayout(words[at]) ||
+            isAmong(words[at], {"relu", "winograd", "splitK", "fprop", "dgrad", "wgrad"}))
+            kept.push_back(words[at]);
+    return joined(kept);
+}
+
+/// "xmma fprop implicit gemm tf32 128x128x16" of "sm80_xmma_fprop_implicit_gemm_indexed_...".
+std::string xmmaName(const NameParts& words) {
+    if (words.size() < 3 || !words[0].starts_with("sm") || words[1] != "xmma") return {};
+    NameParts kept{"xmma"};
+    size_t at = 2;
+    for (; at < words.size() &&
+           isAmong(words[at], {"gemm", "fprop", "dgrad", "wgrad", "implicit", "indexed", "deconv"});
+         ++at)
+        if (words[at] != "indexed") kept.push_back(words[at]);
+    for (const std::string_view type : {"tf32", "bf16", "f16", "e4m3", "f64", "i8", "f32"}) {
+        bool isIt = false;
+        for (size_t word = at; word < words.size() && !words[word].starts_with("tilesize"); ++word)
+            isIt = isIt || words[word].find(type) != std::string_view::npos;
+        if (!isIt) continue;
+        kept.push_back(type);
+        break;
+    }
+    for (const std::string_view each : words)
+        if (isLayout(each)) kept.push_back(each);
+    if (const std::string_view tile = after(words, "tilesize"); !tile.empty()) kept.push_back(tile);
+    return joined(kept);
+}
+
+/// "s1688gemm 128x128_16x4 nt" of "cutlass_80_tensorop_s1688gemm_128x128_16x4_nt_align4", which is
+/// an argument of the kernel.
+std::string cutlassName(std::string_view name) {
+    const size_t begin = name.find("<cutlass_");
+    if (begin == std::string_view::npos || name.substr(0, begin).find("cutlass") == name.npos)
+        return {};
+    name.remove_prefix(begin + 1);
+    name = name.substr(0, name.find_first_of("<>(:, "));
+    const NameParts words = wordsOf(name);
+    std::string tile;
+    NameParts kept, behind;
+    for (size_t at = 1; at < words.size(); ++at) {
+        const std::string_view word = words[at];
+        if (isTile(word))
+            tile += (tile.empty() ? "" : "_") + std::string(word);
+        else if (isLayout(word))
+            behind.push_back(word);
+        else if (tile.empty() && !isDigit(word.front()) &&
+                 !isAmong(word, {"tensorop", "optimized", "analytic"}))
+            kept.push_back(word);
+    }
+    if (kept.empty() || tile.empty()) return {};
+    kept.push_back(tile);
+    kept.insert(kept.end(), behind.begin(), behind.end());
+    return joined(kept) + " (CUTLASS)";
+}
+
+/// "nvjet 192x8_64x8 TNT" of "nvjet_tst_192x8_64x8_4x1_v_bz_TNT": tile and depth.
+std::string nvjetName(const NameParts& words) {
+    if (words.size() < 4 || words[0] != "nvjet" || !isTile(words[2])) return {};
+    std::string name = fmt::format("nvjet {}_{}", words[2], words[3]);
+    for (const std::string_view each : words)
+        if (isAmong(each, {"bias", "splitK"}) || isLayout(each)) name += fmt::format(" {}", each);
+    return name;
+}
+
+/// "gemm BBS 128x64x32 (Tensile)" of "Cijk_Ailk_Bjlk_BBS_BH_..._MT128x64x32_...".
+std::string tensileName(const NameParts& words) {
+    if (words.size() < 5 || words[0] != "Cijk") return {};
+    const std::string_view tile = after(words, "MT");
+    if (tile.empty()) return {};
+    // How A and B are laid out stands in the order of their indices.
+    const std::string layout =
+        fmt::format("{}{}", words[1] == "Alik" ? 't' : 'n', words[2] == "Bjlk" ? 't' : 'n');
+    return fmt::format("gemm {} {} {} (Tensile)", words[3], layout, tile);
+}
+
+/// "igemm fwd bf16 128x128x32 (MIOpen)" of "igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32_...".
+std::string miopenName(const NameParts& words) {
+    if (words.size() < 6 || words[0] != "igemm") return {};
+    const std::string_view tile = after(words, "bt");
+    if (tile.empty()) return {};
+    return fmt::format("igemm {} {} {} (MIOpen)", words[1], words[4], tile);
+}
+
+}  // namespace
+
+std::string libraryKernelName(std::string_view demangled) {
+    if (demangled.find_first_of("<( :") != std::string_view::npos) return cutlassName(demangled);
+    const NameParts words = wordsOf(demangled);
+    for (const auto named : {assemblyName, xmmaName, nvjetName, tensileName, miopenName})
+        if (std::string name = named(words); !name.empty()) return name;
+    return {};
+}
+
+namespace {
+
+using TemplateArguments = std::vector<std::string_view>;
+
+/// How often a functor may be wrapped into others.
+constexpr int mostWrappers = 8;
+
+bool isUpper(char c) {
+    return std::isupper(static_cast<unsigned char>(c)) != 0;
+}
+
+bool removeEnd(std::string_view& text, std::string_view end) {
+    if (text.size() <= end.size() || !text.ends_with(end)) return false;
+    text.remove_suffix(end.size());
+    return true;
+}
+
+bool removeBegin(std::string_view& text, std::string_view begin) {
+    if (text.size() <= begin.size() || !text.starts_with(begin)) return false;
+    text.remove_prefix(begin.size());
+    return true;
+}
+
+/// "add" of "CUDAFunctor_add", "masked_fill" of "masked_fill_kernel", "GeluBackward" of
+/// "GeluBackwardCUDAKernelImpl".
+std::string operationOf(std::string_view name) {
+    for (const std::string_view begin :
+         {"CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "CUDAFunctor_", "_cuda_", "launch_", "gpu_"})
+        removeBegin(name, begin);
+    // From what stands at the very end to what stands before it.
+    for (bool isShorter = true; isShorter;) {
+        isShorter = false;
+        for (const std::string_view end :
+             {"CUDAKernelImpl", "_kernel_cuda", "_cuda_kernel", "_kernel_impl", "_internal_kernel",
+              "_and_transform", "KernelImpl", "_cuda_out", "_functor", "Functor", "_kernel",
+              "_impl", "_cuda", "Ops"})
+            isShorter = removeEnd(name, end) || isShorter;
+    }
+    removeEnd(name, "Math");
+    while (!name.empty() && name.front() == '_') name.remove_prefix(1);
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> words{
+        {{"direct_copy", "copy"},
+         {"multiplies", "mul"},
+         {"plus", "add"},
+         {"minus", "sub"},
+         {"divides", "div"},
+         {"pow_tensor_scalar", "pow"},
+         {"clamp_scalar", "clamp"}}};
+    for (const auto& [word, brief] : words)
+        if (name == word) return std::string(brief);
+    std::string operation(name);
+    // One word in capitals and small letters is written small, as the operation is.
+    size_t capitals = 0;
+    for (const char c : operation) capitals += isUpper(c) ? 1 : 0;
+    if (capitals == 1 && isUpper(operation.front()))
+        operation.front() =
+            static_cast<char>(std::tolower(static_cast<unsigned char>(operation.front())));
+    return operation;
+}
+
+/// What a lambda of it takes, as "f32": of the innermost, the first that is no condition.
+std::string_view typeOfLambda(std::string_view text) {
+    size_t at = std::string_view::npos;
+    for (const std::string_view begin : {"{lambda(", "[lambda("}) {
+        const size_t found = text.rfind(begin);
+        if (found != std::string_view::npos && (at == std::string_view::npos || found > at))
+            at = found;
+    }
+    if (at == std::string_view::npos) return {};
+    at += std::string_view("{lambda(").size();
+    std::string_view parameters = text.substr(at, text.find(')', at) - at);
+    std::string_view type;
+    while (!parameters.empty()) {
+        const size_t end = std::min(parameters.find(','), parameters.size());
+        const std::string_view brief = shortTypeName(parameters.substr(0, end));
+        if (!brief.empty() && (type.empty() || type == "bool")) type = brief;
+        parameters.remove_prefix(std::min(end + 1, parameters.size()));
+    }
+    return type;
+}
+
+std::string_view typeAmong(const TemplateArguments& arguments) {
+    for (const std::string_view each : arguments)
+        if (const std::string_view brief = shortTypeName(each); !brief.empty()) return brief;
+    return {};
+}
+
+struct Functor {
+    std::string operation;
+    std::string_view type;
+
+    std::string text() const {
+        return type.empty() ? operation : fmt::format("{} {}", operation, type);
+    }
+};
+
+/// Whether it only calls another functor, which stands among its arguments.
+bool isWrapper(std::string_view base) {
+    for (const std::string_view each :
+         {"gpu_kernel_impl", "gpu_kernel_impl_nocast", "AUnaryFunctor", "BUnaryFunctor",
+          "BinaryFunctor", "UnaryFunctor", "func_wrapper_t", "ReduceOp", "gpu_index_kernel",
+          "distribution_nullary_kernel", "opmath_gpu_kernel_with_scalars",
+          "opmath_symmetric_gpu_kernel_with_scalars", "gpu_kernel_with_index"})
+        if (base == each) return true;
+    return false;
+}
+
+/// Whether a template argument is a functor: neither number, flag, type nor storage.
+bool isFunctor(std::string_view text) {
+    if (text.empty() || !shortTypeName(text).empty() || text.front() == '(') return false;
+    if (std::isdigit(static_cast<unsigned char>(text.front())) != 0) return false;
+    for (const std::string_view each :
+         {"true", "false", "decltype(nullptr)", "float2", "float4", "double2", "ulonglong2"})
+        if (text == each) return false;
+    if (parseCppName(text).base.ends_with("TensorListMetadata")) return false;
+    for (const std::string_view begin :
+         {"at::detail::Array<", "std::array<", "TrivialOffsetCalculator<", "OffsetCalculator<",
+          "at::native::memory::", "c10::complex<", "unsigned", "long"})
+        if (text.starts_with(begin)) return false;
+    return text.back() != '*';
+}
+
+std::string_view firstFunctor(const TemplateArguments& arguments) {
+    for (const std::string_view each : arguments)
+        if (isFunctor(each)) return each;
+    return {};
+}
+
+Functor functorOf(std::string_view text) {
+    Functor found;
+    CppName name;
+    for (int wrapper = 0; wrapper < mostWrappers; ++wrapper) {
+        name = parseCppName(text);
+        if (!isWrapper(name.base)) break;
+        if (found.type.empty()) found.type = typeAmong(name.arguments);
+        const std::string_view inner = firstFunctor(name.arguments);
+        if (inner.empty()) break;
+        text = inner;
+    }
+    found.operation = operationOf(name.base);
+    if (found.type.empty()) found.type = typeAmong(name.arguments);
+    if (found.type.empty()) found.type = typeOfLambda(text);
+    return found;
+}
+
+/// "foreach FusedAdamMath f32": the functor, and the operation that is one of its own arguments.
+std::string foreachName(const TemplateArguments& arguments) {
+    TemplateArguments functors;
+    for (const std::string_view each : arguments)
+        if (isFunctor(each)) functors.push_back(each);
+    if (functors.empty()) return {};
+    Functor functor = functorOf(functors.front());
+    if (functors.size() > 1) functor.operation = functorOf(functors[1]).operation;
+    return "foreach " + functor.text();
+}
+
+bool isOf(std::string_view base, std::initializer_list<std::string_view> names) {
+    for (const std::string_view each : names)
+        if (base == each) return true;
+    return false;
+}
+
+std::string pytorchName(const CppName& name) {
+    if (name.base.starts_with("CatArrayBatchedCopy")) {
+        const std::string_view type =
+            name.arguments.empty() ? std::string_view() : shortTypeName(name.arguments.front());
+        return type.empty() ? "cat" : fmt::format("cat {}", type);
+    }
+    if (name.base == "multi_tensor_apply_kernel") return foreachName(name.arguments);
+    const std::string_view functor = firstFunctor(name.arguments);
+    if (functor.empty()) return {};
+    if (isOf(name.base,
+             {"vectorized_elementwise_kernel", "unrolled_elementwise_kernel", "elementwise_kernel",
+              "elementwise_kernel_manual_unroll", "elementwise_kernel_with_index",
+              "index_elementwise_kernel", "unrolled_elementwise_kernel_for_multi_outputs",
+              "reduce_kernel", "_scatter_gather_elementwise_kernel",
+              "vectorized_templated_elementwise_kernel",
+              "distribution_elementwise_grid_stride_kernel"}))
+        return functorOf(functor).text();
+    return {};
+}
+
+/// A kernel that runs what somebody wrote as a lambda is called by where that stands.
+std::string lambdaName(const CppName& name) {
+    if (name.arguments.empty()) return {};
+    const std::string_view first = name.arguments.front();
+    if (first.find("::{lambda(") == std::string_view::npos &&
+        first.find("::[lambda(") == std::string_view::npos)
+        return {};
+    return std::string(parseCppName(first).base);
+}
+
+bool isNumber(std::string_view text) {
+    for (const char c : text)
+        if (std::isdigit(static_cast<unsigned char>(c)) == 0) return false;
+    return !text.empty();
+}
+
+std::string withBlanks(std::string_view text) {
+    std::string words;
+    for (const char c : text)
+        if (c != '_')
+            words += c;
+        else if (!words.empty() && words.back() != ' ')
+            words += ' ';
+    while (words.ends_with(' ')) words.pop_back();
+    return words;
+}
+
+/// Without the number that tells equal ones apart.
+std::string_view withoutNumber(std::string_view name, char before) {
+    const size_t last = name.rfind(before);
+    if (last != std::string_view::npos && last > 0 && isNumber(name.substr(last + 1)))
+        name = name.substr(0, last);
+    return name;
+}
+
+bool removeNumber(std::string_view& text, std::string_view number) {
+    if (!text.starts_with(number)) return false;
+    text.remove_prefix(number.size());
+    return true;
+}
+
+/// What a kernel of Triton has behind its name: each argument with what is known of it, "0d1d2d3de"
+/// or "0d1d2c3c". The place where that begins; npos if it does not.
+size_t tritonSignature(std::string_view name) {
+    const size_t begin = name.rfind('_');
+    if (begin == std::string_view::npos || begin == 0) return std::string_view::npos;
+    std::string_view rest = name.substr(begin + 1);
+    int next = 0;
+    bool isTold = false;
+    while (!rest.empty()) {
+        const std::string number = std::to_string(next);
+        if (!removeNumber(rest, number)) return std::string_view::npos;
+        while (!rest.empty() && (rest.front() == 'd' || rest.front() == 'e' ||
+                                 rest.front() == 'c' || rest.front() == 'i')) {
+            rest.remove_prefix(1);
+            isTold = true;
+        }
+        ++next;
+    }
+    return isTold && next > 1 ? begin : std::string_view::npos;
+}
+
+/// "fused add mul (Triton, pointwise)" of "triton_poi_fused_add_mul_3".
+std::string tritonName(std::string_view name) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kinds{
+        {{"poi_", "pointwise"},
+         {"red_", "reduction"},
+         {"per_", "persistent reduction"},
+         {"tem_", "template"},
+         {"for_", "foreach"},
+         {"spl_", "split scan"}}};
+    // Before PyTorch 2.2 with a signature behind it, as of those that somebody wrote.
+    if (const size_t end = tritonSignature(name); end != std::string_view::npos)
+        name = name.substr(0, end);
+    if (!removeBegin(name, "triton_")) return {};
+    for (const auto& [begin, kind] : kinds)
+        if (removeBegin(name, begin))
+            return fmt::format("{} (Triton, {})", withBlanks(withoutNumber(name, '_')), kind);
+    return {};
+}
+
+/// "_attn_fwd (Triton)" of "_attn_fwd_0d1d2d3de4de5c": a kernel that somebody wrote.
+std::string tritonSourceName(std::string_view name) {
+    if (name.find_first_of("<( :") != std::string_view::npos) return {};
+    const size_t end = tritonSignature(name);
+    if (end == std::string_view::npos) return {};
+    std::string_view called = name.substr(0, end);
+    while (called.ends_with('_')) called.remove_suffix(1);
+    return called.empty() ? std::string() : std::string(called) + " (Triton)";
+}
+
+/// "add (XLA, loop fusion)" of "loop_add_fusion_2".
+std::string xlaName(std::string_view name) {
+    if (name.find_first_of("<( :") != std::string_view::npos) return {};
+    name = withoutNumber(withoutNumber(name, '_'), '.');
+    if (name == "fusion") return "fusion (XLA)";
+    // Those that XLA had Triton make, until 2024.
+    if (name == "triton_softmax") return "softmax (XLA, Triton)";
+    if (removeBegin(name, "triton_gemm_")) return withBlanks(name) + " (XLA, Triton gemm)";
+    if (removeBegin(name, "wrapped_")) return withBlanks(name) + " (XLA)";
+    for (const std::string_view kind : {"loop_", "input_", "gemm_fusion_"}) {
+        std::string_view rest = name;
+        if (!removeBegin(rest, kind)) continue;
+        if (kind == "gemm_fusion_") return withBlanks(rest) + " (XLA, gemm fusion)";
+        if (rest == "fusion" || removeEnd(rest, "_fusion"))
+            return fmt::format("{} (XLA, {}fusion)", rest == "fusion" ? "fused" : withBlanks(rest),
+                               withBlanks(kind) + ' ');
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string knownKernelName(std::string_view demangled) {
+    removeEnd(demangled, ".kd");
+    // NCCL's say what they are, and are parsed for it.
+    if (demangled.starts_with("nccl")) return {};
+    if (removeBegin(demangled, "__amd_rocclr_")) return std::string(demangled) + " (ROCm)";
+    for (const auto named : {tritonName, tritonSourceName, xlaName, libraryKernelName})
+        if (std::string name = named(demangled); !name.empty()) return name;
+    if (demangled.find('<') == std::string_view::npos) return {};
+    const CppName name = parseCppName(demangled);
+    if (std::string known = pytorchName(name); !known.empty()) return known;
+    return lambdaName(name);
+}
+
+}  // namespace lanescope

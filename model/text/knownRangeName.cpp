@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/text/knownRangeName.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace lanescope {
+
+namespace {
+
+/// What stands behind "key=" up to the next comma; empty if it is not there.
+std::string_view valueOf(std::string_view facts, std::string_view key) {
+    while (!facts.empty()) {
+        const size_t end = facts.find(',');
+        const std::string_view fact = facts.substr(0, end);
+        if (fact.size() > key.size() && fact.starts_with(key) && fact[key.size()] == '=')
+            return fact.substr(key.size() + 1);
+        if (end == std::string_view::npos) break;
+        facts.remove_prefix(end + 1);
+    }
+    return {};
+}
+
+/// "aten::mm" of what PyTorch's `emit_nvtx` calls a call of it; empty of anything else.
+std::string_view torchOperator(std::string_view text) {
+    // Which of them stands first differs by version and options.
+    constexpr std::array<std::string_view, 3> facts{", seq = ", ", op_id = ", ", sizes = ["};
+    size_t end = std::string_view::npos;
+    for (const std::string_view fact : facts) {
+        const size_t at = text.find(fact);
+        const size_t value = at + fact.size();
+        if (at == 0 || at == std::string_view::npos) continue;
+        // Of a pattern of names a '#' stands for the number.
+        const bool isNumber =
+            value < text.size() &&
+            (std::isdigit(static_cast<unsigned char>(text[value])) != 0 || text[value] == '#');
+        if (isNumber || fact.ends_with('[')) end = std::min(end, at);
+    }
+    return end == std::string_view::npos ? std::string_view() : text.substr(0, end);
+}
+
+}  // namespace
+
+std::optional<XlaAnnotation> xlaAnnotation(std::string_view text) {
+    if (text.starts_with("TSL:")) text.remove_prefix(4);
+    const size_t begin = text.find(":#");
+    if (begin == std::string_view::npos || begin == 0 || !text.ends_with('#')) return std::nullopt;
+    const std::string_view what = text.substr(0, begin);
+    std::string_view facts = text.substr(begin + 2);
+    if (facts.empty()) return std::nullopt;
+    facts.remove_suffix(1);
+    XlaAnnotation found{what, valueOf(facts, "hlo_op"), valueOf(facts, "hlo_module"),
+                        valueOf(facts, "name")};
+    if (found.module.empty()) found.module = valueOf(facts, "module");
+    if (found.operation.empty() && found.module.empty() && found.source.empty())
+        return std::nullopt;
+    return found;
+}
+
+std::string knownRangeName(std::string_view text) {
+    const std::optional<XlaAnnotation> xla = xlaAnnotation(text);
+    if (!xla) return std::string(torchOperator(text));
+    if (!xla->operation.empty() && !xla->module.empty())
+        return fmt::format("{} in {} ({})", xla->operation, xla->module, xla->what);
+    // From what tells most of it to what tells least.
+    for (const std::string_view value : {xla->operation, xla->source, xla->module})
+        if (!value.empty()) return fmt::format("{} ({})", value, xla->what);
+    return {};
+}
+
+std::string_view searchedPart(std::string_view known) {
+    const size_t kind = known.rfind(" (");
+    if (kind != std::string_view::npos && kind > 0 && known.ends_with(')')) {
+        known = known.substr(0, kind);
+        if (const size_t in = known.find(" in "); in != std::string_view::npos && in > 0)
+            known = known.substr(0, in);
+    }
+    std::string_view longest;
+    while (!known.empty()) {
+        const size_t end = std::min(known.find('#'), known.size());
+        if (end > longest.size()) longest = known.substr(0, end);
+        known.remove_prefix(std::min(known.size(), end + 1));
+    }
+    return longest;
+}
+
+}  // namespace lanescope

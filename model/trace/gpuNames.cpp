@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/trace/gpuNames.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace lanescope {
+
+namespace {
+
+constexpr std::string_view cuda = "CUDA", hip = "HIP";
+/// Calls, of which nearly each tells.
+constexpr size_t mostLookedAt = 1000;
+
+bool isOfAmd(const Gpu& gpu) {
+    constexpr std::array<std::string_view, 4> words{"AMD", "Instinct", "Radeon", "gfx"};
+    return std::ranges::any_of(
+        words, [&](std::string_view word) { return gpu.name.find(word) != std::string::npos; });
+}
+
+}  // namespace
+
+std::string_view callWord(const Trace& trace) {
+    const size_t looked = std::min(trace.apiCalls.name.size(), mostLookedAt);
+    for (size_t row = 0; row < looked; ++row) {
+        const std::string_view call = trace.strings.at(trace.apiCalls.name[row]);
+        if (call.starts_with("hip") || call.starts_with("hsa")) return hip;
+        if (call.starts_with("cu")) return cuda;
+    }
+    return std::ranges::any_of(trace.gpus, isOfAmd) ? hip : cuda;
+}
+
+std::string_view coresWord(const Gpu& gpu) {
+    return isOfAmd(gpu) ? "CUs" : "SMs";
+}
+
+const std::vector<ThrottleReason>& throttleReasons() {
+    static const std::vector<ThrottleReason> reasons{
+        {0x1, "idle", false, "it has nothing to do"},
+        {0x2, "clocks set by the user", false, "its clocks are set to that"},
+        {0x4, "power cap", true, "it draws all the power that it may"},
+        {0x8, "hardware slowdown", true, "its hardware slows it down, for heat or power"},
+        {0x10, "sync boost", true, "it is held to the clocks of the GPUs in its group"},
+        {0x20, "software thermal", true, "it is as hot as it may be in the long run"},
+        {0x40, "hardware thermal", true, "it is too hot"},
+        {0x80, "hardware power brake", true, "the machine's supply asks it to draw less"},
+        {0x100, "display clocks", false, "a display asks for that"},
+    };
+    return reasons;
+}
+
+uint64_t slowingReasons() {
+    uint64_t flags = 0;
+    for (const ThrottleReason& each : throttleReasons())
+        if (each.isSlowdown) flags |= each.bit;
+    return flags;
+}
+
+std::string throttleReasonNames(double flags) {
+    constexpr double mostFlags = 9e15;  // whole numbers are exact below
+    if (!(flags > 0) || flags > mostFlags) return {};
+    auto bits = static_cast<uint64_t>(flags);
+    std::string names;
+    for (const ThrottleReason& reason : throttleReasons()) {
+        if ((bits & reason.bit) == 0) continue;
+        bits &= ~reason.bit;
+        if (!reason.isSlowdown) continue;
+        if (!names.empty()) names += ", ";
+        names += reason.name;
+    }
+    if (bits != 0) names += fmt::format("{}reason 0x{:x}", names.empty() ? "" : ", ", bits);
+    return names;
+}
+
+}  // namespace lanescope

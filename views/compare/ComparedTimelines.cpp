@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/compare/ComparedTimelines.h"
+
+#include <QDialog>
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cstdlib>
+
+#include "model/analysis/shownNumbers.h"
+#include "model/trace/healthNotes.h"
+#include "views/details/HealthPanel.h"
+#include "views/text/shownText.h"
+#include "views/timeline/TimelineView.h"
+#include "views/timeline/VisibleRange.h"
+#include "views/timeline/scales.h"
+
+namespace lanescope::views {
+
+CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
+    : QWidget(parent),
+      role_(role),
+      healthBar_(new HealthBar(this)),
+      timeline_(new TimelineView(this)) {
+    timeline_->setVisibleRange(range);
+    timeline_->setAccessibleName(role == Role::Baseline ? tr("Timeline of both runs")
+                                                        : tr("Timeline of the candidate"));
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(healthBar_);
+    if (role == Role::Baseline) {
+        layout->addWidget(timeline_, 1);
+    } else {
+        timeline_->hide();
+    }
+    connect(healthBar_, &HealthBar::detailsRequested, this, &CompareSide::showHealth);
+}
+
+void CompareSide::setTrace(TracePtr trace) {
+    std::vector<HealthNote> notes = notesOf(*trace);
+    const char* const side = role_ == Role::Baseline ? "Baseline: " : "Candidate: ";
+    for (HealthNote& note : notes) note.sentence.insert(0, side);
+    healthBar_->setNotes(notes);
+    timeline_->setTrace(std::move(trace));
+}
+
+void CompareSide::setTheme(const Theme& theme) {
+    theme_ = theme;
+    timeline_->setTheme(theme);
+    timeline_->setMark(role_ == Role::Baseline ? theme.baseline : theme.candidate);
+    healthBar_->setTheme(theme);
+}
+
+TimeRange CompareSide::toAxis(TimeRange traceRange) const {
+    return traceRange.shifted(-timeline_->timeOrigin());
+}
+
+TimeRange CompareSide::toTrace(TimeRange axisRange) const {
+    return axisRange.shifted(timeline_->timeOrigin());
+}
+
+void CompareSide::showHealth() {
+    auto* dialog = new QDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(role_ == Role::Baseline ? tr("Health of the baseline")
+                                                   : tr("Health of the candidate"));
+    auto* panel = new HealthPanel(dialog);
+    panel->setTrace(timeline_->trace());
+    panel->setTheme(theme_);
+    auto* layout = new QVBoxLayout(dialog);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(panel);
+    dialog->resize(720, 360);
+    dialog->show();
+}
+
+using namespace analysis;
+using namespace compare;
+
+namespace {
+
+constexpr double wheelZoom = 1.25;
+constexpr double leastTextWidth = 24;  // no number is narrower
+constexpr double leastShare = 0.05;    // of the greatest difference, for a number
+constexpr double leastPiece = 0.5;     // of the line, in pixels
+
+}  // namespace
+
+DifferenceLane::DifferenceLane(VisibleRange& range, QWidget* parent)
+    : QWidget(parent), range_(range) {
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    setAccessibleName(tr("Time lost per step and in all"));
+    connect(&range_, &VisibleRange::changed, this, [this] { update(); });
+    connect(&range_, &VisibleRange::limitsChanged, this, [this] { update(); });
+}
+
+void DifferenceLane::setSteps(std::vector<StepDifference> steps, int64_t originNs) {
+    steps_ = std::move(steps);
+    originNs_ = originNs;
+    greatestNs_ = greatestInAllNs_ = 1;
+    for (const StepDifference& step : steps_) {
+        greatestNs_ = std::max<int64_t>(greatestNs_, std::abs(step.lostNs()));
+        greatestInAllNs_ = std::max<int64_t>(greatestInAllNs_, std::abs(step.lostInAllNs));
+    }
+    most_ = least_ = 0;
+    for (const StepDifference& step : steps_) {
+        for (const double share : {double(step.lostNs()) / double(greatestNs_),
+                                   double(step.lostInAllNs) / double(greatestInAllNs_)}) {
+            most_ = std::max(most_, share);
+            least_ = std::min(least_, share);
+        }
+    }
+    if (most_ == least_) most_ = 1;
+    update();
+}
+
+void DifferenceLane::setTheme(const Theme& theme) {
+    theme_ = theme;
+    update();
+}
+
+double DifferenceLane::toX(int64_t timeNs) const {
+    return TimeScale{range_.range(), double(width()), 0}.toX(timeNs - originNs_);
+}
+
+int DifferenceLane::stepAt(int x) const {
+    const TimeScale scale{range_.range(), double(width()), 0};
+    const int64_t timeNs = scale.toTimeNs(x + 0.5) + originNs_;
+    const auto after = std::partition_point(
+        steps_.begin(), steps_.end(),
+        [timeNs](const StepDifference& step) { return step.candidateStartNs <= timeNs; });
+    if (after == steps_.begin()) return -1;
+    const StepDifference& step = *(after - 1);
+    if (timeNs >= step.candidateStartNs + step.candidateNs) return -1;
+    return int(after - 1 - steps_.begin());
+}
+
+int DifferenceLane::preferredHeight() const {
+    constexpr int chartHeight = 40;
+    return chartHeight + fontMetrics().height() + 3;
+}
+
+QRect DifferenceLane::numbersArea() const {
+    const int top = height() - fontMetrics().height() - 3;
+    return {0, top, width(), height() - 1 - top};
+}
+
+double DifferenceLane::yOf(double share) const {
+    constexpr double margin = 3;
+    const double room = std::max(1.0, numbersArea().top() - 2 * margin);
+    return margin + room * (most_ - share) / (most_ - least_);
+}
+
+void DifferenceLane::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.fillRect(rect(), theme_.canvas);
+    painter.fillRect(QRectF(0, yOf(0), width(), 1), theme_.grid);
+    if (!steps_.empty()) {
+        paintColumns(painter);
+        paintNumbers(painter);
+        paintLine(painter);
+    }
+    painter.fillRect(QRect(0, height() - 1, width(), 1), theme_.separator);
+}
+
+void DifferenceLane::paintColumns(QPainter& painter) const {
+    for (const StepDifference& step : steps_) {
+        const double left = toX(step.candidateStartNs);
+        const double right = toX(step.candidateStartNs + step.candidateNs);
+        if (right < 0 || left > width()) continue;
+        const double end = yOf(double(step.lostNs()) / double(greatestNs_));
+        const double tall = std::max(1.0, std::abs(end - yOf(0)));
+        const bool isLost = step.lostNs() > 0;
+        // Up is slower: more time.
+        const QRectF column(left, isLost ? yOf(0) - tall : yOf(0), std::max(1.0, right - left - 1),
+                            tall);
+        painter.fillRect(column,
+                         Theme::mix(theme_.canvas, isLost ? theme_.slower : theme_.faster, 0.35));
+    }
+}
+
+std::vector<DifferenceLane::Number> DifferenceLane::numbers() const {
+    std::vector<const StepDifference*> told;
+    for (const StepDifference& step : steps_) {
+        const double left = toX(step.candidateStartNs);
+        const double right = toX(step.candidateStartNs + step.candidateNs);
+        if (right < 0 || left > width() || right - left < leastTextWidth) continue;
+        // Next to what was lost elsewhere the rest is noise.
+        if (std::abs(double(step.lostNs())) >= leastShare * double(greatestNs_))
+            told.push_back(&step);
+    }
+    std::stable_sort(told.begin(), told.end(), [](const auto* a, const auto* b) {
+        return std::abs(a->lostNs()) > std::abs(b->lostNs());
+    });
+    const QFontMetrics metrics(font());
+    std::vector<Number> numbers;
+    for (const StepDifference* step : told) {
+        const QString text = toQString(timeDifferenceText(double(step->lostNs())));
+        const double left = std::max(0.0, toX(step->candidateStartNs));
+        const double right =
+            std::min<double>(width(), toX(step->candidateStartNs + step->candidateNs));
+        const int textWidth = metrics.horizontalAdvance(text);
+        if (textWidth > width()) continue;
+        const double from = std::clamp((left + right - textWidth) / 2, 0.0,
+                                       static_cast<double>(width() - textWidth));
+        const QRectF place(from, numbersArea().top() + 1, textWidth, metrics.height());
+        const QRectF free = place.adjusted(-6, 0, 6, 0);
+        if (std::none_of(numbers.begin(), numbers.end(),
+                         [&](const Number& other) { return other.place.intersects(free); }))
+            numbers.push_back({place, text});
+    }
+    return numbers;
+}
+
+void DifferenceLane::paintNumbers(QPainter& painter) const {
+    painter.setPen(theme_.text);
+    const int ascent = fontMetrics().ascent();
+    for (const Number& number : numbers())
+        painter.drawText(number.place.topLeft() + QPointF(0, ascent), number.text);
+}
+
+void DifferenceLane::paintLine(QPainter& painter) const {
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(theme_.text, 1.6));
+    QPointF from(toX(steps_.front().candidateStartNs), yOf(0));
+    for (const StepDifference& step : steps_) {
+        const QPointF to(toX(step.candidateStartNs + step.candidateNs),
+                         yOf(double(step.lostInAllNs) / double(greatestInAllNs_)));
+        // Many steps in a pixel are one piece of the line.
+        if (to.x() - from.x() < leastPiece && &step != &steps_.back()) continue;
+        // Cut at the window's edges: far in, the ends lie millions of pixels away.
+        const double left = std::max(from.x(), -2.0), right = std::min(to.x(), width() + 2.0);
+        if (right > left) {
+            const double slope = (to.y() - from.y()) / (to.x() - from.x());
+            painter.drawLine(QPointF(left, from.y() + (left - from.x()) * slope),
+                             QPointF(right, from.y() + (right - from.x()) * slope));
+        }
+        from = to;
+    }
+    painter.restore();
+}
+
+void DifferenceLane::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    if (const int step = stepAt(event->pos().x()); step >= 0) emit stepChosen(step);
+}
+
+void DifferenceLane::wheelEvent(QWheelEvent* event) {
+    const TimeScale scale{range_.range(), double(width()), 0};
+    const int angle = event->angleDelta().y();
+    if (angle != 0)
+        range_.zoomAt(scale.toTimeNs(event->position().x()), angle > 0 ? wheelZoom : 1 / wheelZoom);
+    event->accept();
+}
+
+void DifferenceLane::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange) emit preferredHeightChanged(preferredHeight());
+}
+
+bool DifferenceLane::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const int at = stepAt(help->pos().x());
+    if (at < 0) {
+        QToolTip::hideText();
+        return true;
+    }
+    const StepDifference& step = steps_[size_t(at)];
+    QToolTip::showText(
+        help->globalPos(),
+        plainToolTip(tr("Step %1: %2 against the baseline's; %3 so far")
+                         .arg(step.number)
+                         .arg(toQString(timeDifferenceText(double(step.lostNs()))),
+                              toQString(timeDifferenceText(double(step.lostInAllNs))))),
+        this);
+    return true;
+}
+
+}  // namespace lanescope::views

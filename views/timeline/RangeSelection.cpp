@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/RangeSelection.h"
+
+#include <QPainter>
+#include <algorithm>
+#include <cstdlib>
+
+#include "model/text/formatTable.h"
+
+namespace lanescope::views {
+namespace {
+
+/// The edge that is nearest to a moment so far.
+struct NearestEdge {
+    int64_t timeNs;
+    int64_t bestNs = 0;
+    int64_t distanceNs;
+
+    void look(int64_t edgeNs) {
+        const int64_t awayNs = std::abs(edgeNs - timeNs);
+        if (awayNs > distanceNs || (isFound && awayNs == distanceNs)) return;
+        bestNs = edgeNs;
+        distanceNs = awayNs;
+        isFound = true;
+    }
+    void look(const TimelineState& state, LanePosition lane) {
+        const uint32_t count = state.sliceCount(lane);
+        if (count == 0 || state.counterAt(lane)) return;
+        // Slices stand in order and apart, so an edge is of the nearest one or of a neighbour.
+        const uint32_t middle = state.nearestSlice(lane, timeNs);
+        for (uint32_t slice = middle > 0 ? middle - 1 : 0; slice < count && slice <= middle + 1;
+             ++slice) {
+            const TimeRange range = state.sliceRange(lane, slice);
+            look(range.startNs);
+            look(range.endNs);
+        }
+    }
+    bool isFound = false;
+};
+
+}  // namespace
+
+bool RangeDrag::beginAtEdge(int64_t timeNs, int64_t toleranceNs) {
+    if (!isAtEdge(state_, timeNs, toleranceNs)) return false;
+    const TimeRange range = *state_.selectedRange();
+    const bool isStart = std::abs(range.startNs - timeNs) < std::abs(range.endNs - timeNs);
+    anchorNs_ = isStart ? range.endNs : range.startNs;
+    return true;
+}
+
+void RangeDrag::moveTo(int64_t timeNs) {
+    const TimeRange range{std::min(anchorNs_, timeNs), std::max(anchorNs_, timeNs)};
+    state_.setSelectedRange(range.intersected(state_.limits()));
+}
+
+bool isAtEdge(const TimelineState& state, int64_t timeNs, int64_t toleranceNs) {
+    const auto range = state.selectedRange();
+    return range && std::min(std::abs(range->startNs - timeNs), std::abs(range->endNs - timeNs)) <=
+                        toleranceNs;
+}
+
+int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs,
+                std::optional<LanePosition> lane) {
+    if (!state.hasTracks()) return timeNs;
+    NearestEdge nearest{timeNs, 0, toleranceNs};
+    if (lane) nearest.look(state, *lane);
+    if (nearest.isFound) return nearest.bestNs;
+    for (const TimelineState::Band& band : state.bands(state.viewportHeight()))
+        for (const LayoutRow& row : band.rows)
+            for (int each = 0; each < row.laneCount; ++each)
+                nearest.look(state, {row.track, static_cast<uint32_t>(each)});
+    return nearest.isFound ? nearest.bestNs : timeNs;
+}
+
+namespace {
+
+void paintDuration(QPainter& painter, const TimelineState& state, const TimeScale& scale) {
+    const TimeRange range = *state.selectedRange();
+    const double left = std::max(scale.left, scale.toX(range.startNs));
+    const double right = std::min(scale.left + scale.width, scale.toX(range.endNs));
+    if (right <= left) return;
+    const QString text = QString::fromStdString(formatDuration(range.durationNs()));
+    QFont font = painter.font();
+    font.setWeight(QFont::DemiBold);
+    const QFontMetricsF metrics(font);
+    QRectF pill(0, 8, metrics.horizontalAdvance(text) + 20, metrics.height() + 6);
+    pill.moveLeft(std::clamp((left + right - pill.width()) / 2, 4.0,
+                             std::max(4.0, scale.width - pill.width() - 4)));
+
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(font);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(state.theme().accent);
+    painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2);
+    painter.setPen(state.theme().accentText);
+    painter.drawText(pill, Qt::AlignCenter, text);
+    painter.restore();
+}
+
+}  // namespace
+
+void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize size) {
+    if (!state.hasTracks() || !state.selectedEvent().isValid()) return;
+    const SliceLocation at = state.trace()->locate(state.selectedEvent());
+    if (!at.isValid()) return;
+    const auto rectangle = sliceRectangle(state, {at.track, at.lane}, at.slice, size.width());
+    if (!rectangle) return;
+    // Two outlines: the inner one keeps the mark visible on a slice of the accent's own colour.
+    painter.save();
+    painter.setBrush(Qt::NoBrush);
+    QPen pen(state.theme().text, 2);
+    pen.setJoinStyle(Qt::MiterJoin);
+    painter.setPen(pen);
+    painter.drawRect(*rectangle);
+    painter.setPen(QPen(state.theme().canvas, 1));
+    if (rectangle->width() > 8) painter.drawRect(rectangle->adjusted(1.5, 1.5, -1.5, -1.5));
+    painter.restore();
+}
+
+std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition position,
+                                     uint32_t slice, double width) {
+    const LayoutRow* row = state.layout().rowOf(position.track);
+    if (!row || position.lane >= static_cast<uint32_t>(row->laneCount)) return std::nullopt;
+    const TimeRange range = state.sliceRange(position, slice);
+    const TimeScale scale = state.scale(width);
+    if (range.endNs < scale.range.startNs || range.startNs > scale.range.endNs) return std::nullopt;
+    const double left = std::max(-4.0, scale.toX(range.startNs));
+    const double right = std::min(width + 4.0, std::max(left + 2, scale.toX(range.endNs)));
+    double top = TrackLayout::laneTop(*row, position.lane) - state.scrollY();
+    const double bottom = top + row->laneHeight - 1;
+    if (row->top < state.pinnedHeight()) {
+        top = TrackLayout::laneTop(*row, position.lane);
+        return QRectF(left, top, right - left, row->laneHeight - 1);
+    }
+    // What has scrolled under the pinned rows is not to be seen.
+    top = std::max<double>(top, state.pinnedHeight());
+    if (bottom <= top) return std::nullopt;
+    return QRectF(left, top, right - left, bottom - top);
+}
+
+void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,
+                        double top, double bottom) {
+    if (!state.selectedRange()) return;
+    const TimeRange range = *state.selectedRange();
+    const double end = scale.left + scale.width;
+    const double left = std::clamp(scale.toX(range.startNs), scale.left - 2, end + 2);
+    const double right = std::clamp(scale.toX(range.endNs), scale.left - 2, end + 2);
+    if (right < scale.left || left > end) return;
+    painter.fillRect(QRectF(left, top, std::max(1.0, right - left), bottom - top),
+                     state.theme().selection);
+    painter.fillRect(QRectF(left, top, 1, bottom - top), state.theme().accent);
+    painter.fillRect(QRectF(right, top, 1, bottom - top), state.theme().accent);
+}
+
+void paintSelection(QPainter& painter, const TimelineState& state, QSize size) {
+    if (!state.hasTracks()) return;
+    const TimeScale scale = state.scale(size.width());
+    paintSelectedRange(painter, state, scale, 0, size.height());
+    paintSelectedEvent(painter, state, size);
+    if (state.selectedRange()) paintDuration(painter, state, scale);
+}
+
+}  // namespace lanescope::views
