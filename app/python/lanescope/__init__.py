@@ -12,15 +12,15 @@
 from lanescope._places import program
 from lanescope.marks import mark, range, step
 
-# `open` and `range` are left out: `from lanescope import *` would take away Python's own.
+# `open` and `range` are omitted: `from lanescope import *` would hide Python's own.
 __all__ = ["Error", "Trace", "mark", "program", "step"]
 
 
 def open(path):
     """Opens a trace, or a file of Nsight Systems (SQLite), torch.profiler or nvprof, also with gzip.
 
-    A large trace is read once and leaves an index beside it, by which it opens at once from then on. Raises
-    lanescope.Error if it is no trace or damaged.
+    A large trace is read once and gets an index next to it, with which it opens at once from then on. Raises
+    lanescope.Error if it is not a trace or is corrupt.
     """
     from lanescope.trace import Trace  # Not needed in a training.
 
@@ -28,7 +28,7 @@ def open(path):
 
 
 def __getattr__(name):
-    # Nothing that a training does not need is imported with the package.
+    # Modules that a training does not need are not imported with the package.
     if name == "__version__":
         from importlib import metadata
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m lanescope` becomes the program `lanescope`; no Python is left in between."""
+"""`python -m lanescope` becomes the program `lanescope`; no Python process remains."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ def main() -> None:
     except FileNotFoundError as error:
         sys.exit(f"lanescope: {error}")
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_DFL)  # Python ignores them, and what is ignored stays so in a new program.
+        signal.signal(number, signal.SIG_DFL)  # Python ignores them, and ignored signals stay ignored in a new program.
     try:
         os.execv(path, [str(path), *sys.argv[1:]])
     except OSError as error:

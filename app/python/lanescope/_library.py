@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled libraries of this package, loaded when they are first needed."""
+"""The compiled libraries of this package, loaded on first use."""
 
 import ctypes
 from pathlib import Path
@@ -8,13 +8,13 @@ from lanescope._places import program
 
 
 class Error(Exception):
-    """What could not be done, as the sentence that the command line would print."""
+    """An error with the sentence that the command line would print."""
 
 
 def load(name: str, version_function: str, version: int) -> ctypes.CDLL:
-    """The library liblanescope-`name`.so, which lies beside the agent.
+    """Loads the library liblanescope-`name`.so, which is next to the agent.
 
-    Raises FileNotFoundError if it is not there, and Error if it is of another version of this package.
+    Raises FileNotFoundError if it is missing, and Error if it belongs to another version of this package.
     """
     root = program().parent.parent
     places = [folder / f"liblanescope-{name}.so" for folder in (root / "libexec" / "lanescope", root / "lib")]

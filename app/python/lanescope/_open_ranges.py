@@ -5,7 +5,7 @@ from lanescope.marks import is_recorded
 
 
 class OpenRanges:
-    """The ranges that are open on this thread, outermost first. Does nothing where nothing records."""
+    """The open ranges of this thread, outermost first. Does nothing if no tool records."""
 
     def __init__(self):
         self._open = []
@@ -15,6 +15,6 @@ class OpenRanges:
             self._open.append(opened.__enter__())
 
     def leave(self, kept=0):
-        """Leaves all but the outermost `kept`."""
+        """Closes all but the outermost `kept`."""
         while len(self._open) > kept:
             self._open.pop().__exit__(None, None, None)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the program lies that was installed with this package."""
+"""The path of the program that was installed with this package."""
 
 from pathlib import Path
 
 
 def program() -> Path:
-    """The program `lanescope` that was installed with this package.
+    """Returns the program `lanescope` that was installed with this package.
 
-    Raises FileNotFoundError if it is not there, as when only the folder of the package was copied.
+    Raises FileNotFoundError if it is missing, for example if only the folder of the package was copied.
     """
-    from importlib import metadata  # Takes longer to import than all else here.
+    from importlib import metadata  # Slower to import than everything else here.
 
-    # `pip install --target` writes down places that it then moves everything away from.
+    # `pip install --target` records paths from which it then moves all files away.
     places = [Path(__file__).parent.parent / "bin" / "lanescope"]
     installed = metadata.distribution("lanescope")
     places += [Path(installed.locate_file(file)) for file in installed.files or [] if file.parts[-2:] == ("bin", "lanescope")]

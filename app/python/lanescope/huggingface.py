@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of a training by Hugging Face's Trainer: `Trainer(..., callbacks=[lanescope.huggingface.Callback()])`."""
+"""Marks the steps of a training by Hugging Face's Trainer: `Trainer(...,
+callbacks=[lanescope.huggingface.Callback()])`."""
 
 from transformers import TrainerCallback
 
@@ -10,8 +11,8 @@ __all__ = ["Callback"]
 
 
 class Callback(TrainerCallback):
-    """Each step of the optimizer as a step, with what the optimizer does as a range in it. Does nothing where nothing
-    records."""
+    """Marks each step of the optimizer as a step, with the optimizer's own work as a range in it. Does nothing if no
+    tool records."""
 
     def __init__(self):
         self._ranges = OpenRanges()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of a training by Lightning: `Trainer(callbacks=[lanescope.lightning.Callback()])`."""
+"""Marks the steps of a training by Lightning: `Trainer(callbacks=[lanescope.lightning.Callback()])`."""
 
 from lanescope._open_ranges import OpenRanges
 from lanescope.marks import range, step
@@ -13,8 +13,8 @@ __all__ = ["Callback"]
 
 
 class Callback(_Base):
-    """Each batch of training as a step, with its forward, backward and optimizer as ranges in it, and validation as one
-    range. Does nothing where nothing records."""
+    """Marks each batch of training as a step, with its forward, backward and optimizer as ranges in it, and validation
+    as one range. Does nothing if no tool records."""
 
     def __init__(self):
         self._ranges = OpenRanges()

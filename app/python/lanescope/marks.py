@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranges, steps and marks of a training, by NVTX.
 
-They reach whatever records the process and takes NVTX: `lanescope record`, or Nsight Systems. Where nothing does, nothing
-is loaded, and what is here costs less than a call of a function that does a little.
+Any tool that records the process and supports NVTX receives them: `lanescope record`, or Nsight Systems. If no tool
+records, nothing is loaded, and a mark costs less than a call of a short function.
 """
 
 import functools
@@ -11,12 +11,12 @@ import os
 
 __all__ = ["is_recorded", "mark", "range", "step"]
 
-# Set by whoever records the process, before it starts.
+# Set by the recording tool before the process starts.
 _RECORDER = "NVTX_INJECTION64_PATH"
 
 
 class _NoRange:
-    """A range where nothing records."""
+    """A range if no tool records."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ class _Range:
     def __call__(self, function):
         name = self._name
         if inspect.iscoroutinefunction(function):
-            # While it waits others run on its thread, so that ranges of that thread would not nest.
+            # While it waits, other functions run on its thread, so ranges of that thread would not nest.
             @functools.wraps(function)
             async def ranged(*arguments, **named):
                 number = _library.lanescopeStart(name)
@@ -73,7 +73,7 @@ def _encoded(name):
 
 
 def _load():
-    """The library that calls NVTX, or None where nothing records or the library is missing: a training goes on."""
+    """Returns the library that calls NVTX, or None if no tool records or the library is missing: a training goes on."""
     if not os.environ.get(_RECORDER):
         return None
     import ctypes
@@ -100,41 +100,43 @@ _no_range = _NoRange()
 
 
 def is_recorded():
-    """Whether something records the ranges of this process."""
+    """Returns True if a tool records the ranges of this process."""
     return _library is not None
 
 
 if _library is None:
     def range(name):
-        """What runs within `with range("forward"):`, or each call of a function under `@range("forward")`."""
+        """Marks a block with `with range("forward"):`, or each call of a function with `@range("forward")`."""
         return _no_range
 
     def step(number):
-        """One step of the training: `with step(number):`. Lanescope finds ranges of this name as the steps of a run."""
+        """Marks one step of the training: `with step(number):`. Lanescope detects ranges of this name as the steps of a
+        run."""
         return _no_range
 
     def mark(text):
-        """A moment, such as a checkpoint that was written."""
+        """Marks a point in time, such as a written checkpoint."""
 else:
     def range(name):
-        """What runs within `with range("forward"):`, or each call of a function under `@range("forward")`."""
+        """Marks a block with `with range("forward"):`, or each call of a function with `@range("forward")`."""
         return _Range(_encoded(name))
 
     def step(number):
-        """One step of the training: `with step(number):`. Lanescope finds ranges of this name as the steps of a run."""
+        """Marks one step of the training: `with step(number):`. Lanescope detects ranges of this name as the steps of a
+        run."""
         return _Range(b"step %d" % number)
 
     def mark(text):
-        """A moment, such as a checkpoint that was written."""
+        """Marks a point in time, such as a written checkpoint."""
         _library.lanescopeMark(_encoded(text))
 
 
 def start(name):
-    """Begins a range that may end on another thread or beside others; `end` takes what this returns."""
+    """Begins a range that may end on another thread or overlap others; pass the result to `end`."""
     return None if _library is None else _library.lanescopeStart(_encoded(name))
 
 
 def end(started):
-    """Ends a range that `start` began."""
+    """Ends a range of `start`."""
     if started is not None:
         _library.lanescopeEnd(started)

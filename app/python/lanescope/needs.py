@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the program can start. The text that the wheel's name says to pip, for people."""
+"""The platforms of the program. The wheel's name gives them to pip, this text to people."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ MACHINES = ("x86_64", "aarch64")
 
 
 def why_not_here() -> str:
-    """Why the program cannot start on this machine, in a sentence; empty if it can."""
+    """Returns why the program cannot start on this machine, in a sentence; empty if it can."""
     if sys.platform != "linux":
         found = {"darwin": "macOS", "win32": "Windows"}.get(sys.platform, sys.platform)
     elif platform.machine() not in MACHINES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The modules of a PyTorch model as ranges: `lanescope.torch.annotate(model)`."""
+"""Marks the modules of a PyTorch model as ranges: `lanescope.torch.annotate(model)`."""
 
 import torch
 from torch.utils._pytree import tree_leaves
@@ -14,7 +14,7 @@ def _tensors(values):
 
 
 class _Backward:
-    """The backward of one call of a module: from the first gradient of what it gave to the last of what it took."""
+    """The backward of one call of a module: from the first gradient of its results to the last of its inputs."""
 
     def __init__(self, name, gave, took):
         self._name, self._range, self._left = name, None, len(took)
@@ -26,7 +26,7 @@ class _Backward:
     def _begin(self, _):
         if self._range is None:
             self._range = marks.start(self._name)
-            # Whose input needs no gradient, as of the first layer, ends with the whole.
+            # Inputs that need no gradient, as of the first layer: ends with the whole backward.
             torch.autograd.Variable._execution_engine.queue_callback(self._end)
 
     def _end_one(self, _):
@@ -65,11 +65,12 @@ class _Annotation:
 
 
 def annotate(model, name=None):
-    """Each module of the model as a range, called by its path ("layer1.0.conv1"), while it runs forward, and as a range
-    "layer1.0.conv1 backward" while its gradients are computed. The model itself is called `name`, or as its class.
+    """Marks each module of the model as a range while its forward runs, named by its path ("layer1.0.conv1"), and as a
+    range "layer1.0.conv1 backward" while its gradients are computed. The model itself is called `name`, or like its
+    class.
 
-    Call it once, before the training; it returns the model. It changes no result, and where nothing records it does
-    nothing at all. What `torch.compile` made of a model has no modules left to mark.
+    Call it once, before the training; it returns the model. It changes no result, and does nothing if no tool
+    records. A model made by `torch.compile` has no modules left to mark.
     """
     if not marks.is_recorded():
         return model

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traces, their tables and their comparisons. All numbers come from the library that the program `lanescope` is made of."""
+"""Traces, their tables and their comparisons. All numbers come from the library of the program `lanescope`."""
 
 import ctypes
 import html
@@ -45,7 +45,7 @@ _STREAM, _SCHEMA = ctypes.c_char_p(b"arrow_array_stream"), ctypes.c_char_p(b"arr
 
 
 def _call(function, *arguments):
-    """What a function of the library returns; raises the sentence that it returns instead."""
+    """Returns the result of a library function; raises its error sentence as `Error`."""
     error = ctypes.c_void_p()
     result = function(*arguments, ctypes.byref(error))
     if error:
@@ -57,7 +57,7 @@ def _call(function, *arguments):
 
 
 def _pairs(options):
-    """Names and values for the library, without options that are None. A list is an option given many times."""
+    """Packs names and values for the library, without options that are None. A list is a repeated option."""
     texts = []
     for name, value in options.items():
         for each in value if isinstance(value, (list, tuple)) else [value]:
@@ -67,7 +67,7 @@ def _pairs(options):
 
 
 class _Object:
-    """Something that the library holds for as long as somebody here does."""
+    """A library object, alive as long as this Python object."""
 
     def __init__(self, handle):
         self._as_parameter_ = ctypes.c_void_p(handle)
@@ -89,11 +89,11 @@ class _Object:
 
 
 class Table(_Object):
-    """Rows and typed columns for whatever takes Arrow's PyCapsule interface: pandas.DataFrame.from_arrow(table) or
+    """Rows and typed columns for consumers of Arrow's PyCapsule interface: pandas.DataFrame.from_arrow(table) or
     pyarrow.table(table).to_pandas(), polars.from_arrow(table), duckdb.from_arrow(pyarrow.table(table)), and others.
 
-    The unit of a column, as "ns" or "bytes", stands in the metadata of its field. Events are read from the trace in
-    batches while they are taken, each time anew.
+    The unit of a column, such as "ns" or "bytes", is in the metadata of its field. Events are read from the trace in
+    batches while they are consumed, again for each consumer.
     """
 
     def __len__(self):
@@ -115,39 +115,40 @@ class Table(_Object):
 
 
 class _Page(_Object):
-    """Something with a page: printed it is the text, in a notebook the page."""
+    """An object with a page: printed as text, shown as a page in a notebook."""
 
     def __repr__(self):
         return self._words("text")
 
     def html(self):
-        """The page, which needs no other file and no network."""
+        """Returns the page, which needs no other file and no network."""
         return self._words("html")
 
     def to_dict(self):
-        """Everything there is; the manual has the schema, as of the command's --format json."""
+        """Returns all data; the manual has the schema, which is that of the command's --format json."""
         return json.loads(self._words("json"))
 
     def _repr_html_(self):
-        # In a frame of its own the page keeps its style to itself and can reach nothing of the notebook.
+        # In a frame of its own the page keeps its style separate and cannot access the notebook.
         return ('<iframe sandbox="allow-scripts" style="width: 100%; height: 40em; border: none" '
                 f'srcdoc="{html.escape(self.html())}"></iframe>')
 
 
 class Comparison(_Page):
-    """What `lanescope compare` says of two runs or more."""
+    """The result of `lanescope compare` for two or more runs."""
 
     def table(self, name):
-        """One of its tables: "summary", "parts", "contributors"; another name fails with all there are."""
+        """Returns one of its tables: "summary", "parts", "contributors". Fails with the list of tables for an unknown
+        name."""
         return self._table(name)
 
 
 class Explanation(_Page):
-    """What `lanescope explain` says of one run."""
+    """The result of `lanescope explain` for one run."""
 
 
 class Trace(_Object):
-    """One recorded run. It does not change, and any thread may read it. Times count from the start of the session."""
+    """One recorded run. Immutable; any thread may read it. Times count from the start of the session."""
 
     def __init__(self, path):
         self.path = os.fspath(path)
@@ -160,7 +161,7 @@ class Trace(_Object):
         self.close()
 
     def close(self):
-        """Lets go of the trace. Tables that were made of it stay."""
+        """Closes the trace. Tables made from it stay valid."""
         self._close()
 
     def __repr__(self):
@@ -168,49 +169,49 @@ class Trace(_Object):
 
     @property
     def warnings(self):
-        """What was lost or is doubtful, a sentence each: what the command line warns of."""
+        """Returns the warnings of the command line, one sentence each: losses and caveats."""
         return self._words("warnings").splitlines()
 
     def events(self, kind):
-        """Every event of a kind, by start: "kernel", "memcpy", "memset", "cuda_api", "synchronization", "nvtx",
+        """Returns every event of a kind, by start: "kernel", "memcpy", "memset", "cuda_api", "synchronization", "nvtx",
         "cuda_graph", "page_fault"."""
         return self._table("events", kind=kind)
 
     def kernels(self):
-        """Every kernel, by start."""
+        """Returns every kernel, by start."""
         return self.events("kernel")
 
     def memcpys(self):
-        """Every copy, by start."""
+        """Returns every copy, by start."""
         return self.events("memcpy")
 
     def nvtx(self):
-        """Every NVTX range and mark, by start."""
+        """Returns every NVTX range and mark, by start."""
         return self.events("nvtx")
 
     def nccl(self):
-        """Every NCCL operation, by start."""
+        """Returns every NCCL operation, by start."""
         return self._table("nccl")
 
     def steps(self, *, range=None, steps=None, align=None):
-        """The steps of each process on each GPU, as a comparison takes them: without warm-up, each with the parts that
+        """Returns the steps of each process on each GPU, as in a comparison: without warm-up, each with the parts that
         sum to its time. The options are those of `lanescope compare`: the NVTX ranges that are the steps, "5-20" for
         some of them, and "start" to keep warm-up."""
         return self._table("steps", range=range, steps=steps, align=align)
 
     def stats(self, report, *, by=None, range=None, range_name=None):
-        """A report of `lanescope stats`: its columns are those of its CSV. `by`, `range` ("10ms:25ms") and `range_name`
-        are its options."""
+        """Returns a report of `lanescope stats` with the columns of its CSV. `by`, `range` ("10ms:25ms") and
+        `range_name` are its options."""
         return self._table("stats", report=report, by=by, range=range, range_name=range_name)
 
     def sql(self, query, *, rows=None, seconds=None):
-        """What a SELECT statement says of the file, at most 100,000 rows of it in at most 30 s if nothing is said. The
+        """Returns the result of a SELECT statement on the file, by default at most 100,000 rows in at most 30 s. The
         trace is only read, and none of its views and triggers is run."""
         return self._table("sql", query=query, rows=rows, seconds=seconds, program=str(program()))
 
     def compare(self, *others, range=None, steps=None, align=None, spread=None, top=None):
-        """This run, as the baseline, with other runs: traces or files, each of a program of its own. The options are
-        those of `lanescope compare`."""
+        """Compares this run, as the baseline, with other runs: traces or files, each a separate program. The options
+        are those of `lanescope compare`."""
         if not self._close.alive:
             raise Error("The trace was closed.")
         files = [other.path if isinstance(other, Trace) else os.fspath(other) for other in others]
@@ -219,8 +220,8 @@ class Trace(_Object):
         return Comparison(_call(_library.lanescopeCompare, self, options))
 
     def explain(self, *, range=None, steps=None, mute=None):
-        """Where the time of this run goes and what to change first. The options are those of `lanescope explain`; `mute`
-        is a list of rules to leave out."""
+        """Explains where the time of this run goes and what to change first. The options are those of `lanescope
+        explain`; `mute` is a list of rules to omit."""
         if not self._close.alive:
             raise Error("The trace was closed.")
         options = _pairs({"range": range, "steps": steps, "mute": list(mute or [])})

@@ -12,7 +12,7 @@ namespace lanescope::python {
 
 Buffer::Buffer(size_t bytes) {
     constexpr size_t line = 64, hugePage = size_t{1} << 21;
-    // A gigabyte in small pages takes the kernel longer to hand out than us to fill.
+    // The kernel takes longer to provide a gigabyte in small pages than this process to fill it.
     const bool isLarge = bytes >= hugePage;
     const size_t alignment = isLarge ? hugePage : line;
     const size_t size = (bytes / line + 1) * line;

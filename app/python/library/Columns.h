@@ -15,7 +15,7 @@
 
 namespace lanescope::python {
 
-/// Memory of a column as Arrow wants it: aligned to 64 bytes, and not set to anything at first.
+/// Memory of a column in Arrow's layout: aligned to 64 bytes, initially uninitialized.
 class Buffer {
   public:
     Buffer() = default;
@@ -41,26 +41,26 @@ enum class ColumnType : uint8_t {
     UInt64,
     Float64,
     Text,  ///< UTF-8.
-    Name,  ///< UTF-8 by its number in a dictionary.
+    Name,  ///< UTF-8, as an index into a dictionary.
 };
 
-/// Some rows of a column: numbers, numbers of names, or where texts end.
+/// Some rows of a column: numbers, name indices, or ends of texts.
 struct ColumnValues {
     Buffer values;
-    Buffer text;      ///< Of `ColumnType::Text`.
-    Buffer validity;  ///< A bit for each row; none if no row is null.
+    Buffer text;      ///< For `ColumnType::Text`.
+    Buffer validity;  ///< One bit per row; empty if no row is null.
     int64_t nullCount = 0;
 };
 
 /// Fills a column of texts or a dictionary, in order.
 ColumnValues textsAsColumn(std::span<const std::string> texts);
 
-/// Marks rows as null, if any is; all are valid at first.
+/// Marks rows as null; all are valid at first.
 class ValidityBits {
   public:
     explicit ValidityBits(size_t rows) : rows_(rows) {}
     void setNull(size_t row);
-    /// Gives the bits to a column.
+    /// Moves the bits into a column.
     void moveTo(ColumnValues& column);
 
   private:
@@ -69,7 +69,8 @@ class ValidityBits {
     Buffer bits_;
 };
 
-/// The distinct names of a column, numbered as they come. Names are made valid UTF-8.
+/// The distinct names of a column, numbered by first occurrence. Names are converted to valid
+/// UTF-8.
 class Names {
   public:
     int32_t numberOf(std::string_view name);
@@ -80,7 +81,7 @@ class Names {
     std::unordered_map<std::string, int32_t> numbers_;
 };
 
-/// A dictionary that nothing is added to any more.
+/// An immutable dictionary.
 struct Dictionary {
     explicit Dictionary(const Names& names) : texts(names.texts()), values(textsAsColumn(texts)) {}
     std::vector<std::string> texts;
@@ -89,20 +90,20 @@ struct Dictionary {
 
 struct ColumnInfo {
     std::string name;   ///< For programs.
-    std::string title;  ///< For people, with the unit beside it.
+    std::string title;  ///< For people, next to the unit.
     Unit unit = Unit::Text;
     ColumnType type = ColumnType::Int64;
-    std::shared_ptr<const Dictionary> dictionary = {};  ///< Of `ColumnType::Name`.
+    std::shared_ptr<const Dictionary> dictionary = {};  ///< For `ColumnType::Name`.
 };
 
-/// Some rows of a table. Columns may hold more than those, from `offset` on.
+/// Some rows of a table. Columns may contain more rows; these start at `offset`.
 struct Batch {
     size_t offset = 0;
     size_t rows = 0;
     std::vector<std::shared_ptr<const ColumnValues>> columns;
 };
 
-/// Rows and typed columns; does not change. Any thread may read it.
+/// Rows and typed columns; immutable. Any thread may read it.
 class Table {
   public:
     explicit Table(std::string name) : name_(std::move(name)) {}
@@ -115,8 +116,8 @@ class Table {
     const std::vector<std::string>& notes() const { return notes_; }
     const std::vector<ColumnInfo>& columns() const { return columns_; }
     virtual int64_t rowCount() const = 0;
-    /// At most `most` rows from row `first` on, which the table has; at least one.
-    virtual Batch rows(int64_t first, int64_t most) const = 0;
+    /// Returns up to `maxRows` rows, and no fewer than one, from the existing row `first` on.
+    virtual Batch rows(int64_t first, int64_t maxRows) const = 0;
 
   protected:
     std::string name_;
@@ -125,7 +126,7 @@ class Table {
 };
 using TablePtr = std::shared_ptr<const Table>;
 
-/// Bytes of a number of this type; of a text its end, of a name its number.
+/// Returns the bytes of a number of this type; of a text's end, of a name's index.
 constexpr size_t sizeOf(ColumnType type) {
     const bool isWide =
         type == ColumnType::Int64 || type == ColumnType::UInt64 || type == ColumnType::Float64;

@@ -14,7 +14,7 @@ namespace lanescope::python {
 
 namespace {
 
-/// Each numbered one of `rows` with `valueOf`.
+/// Converts the indexed `rows` by `valueOf`.
 template <class T, class Rows, class ValueOf>
 PerRow<T> perRow(const Rows& rows, const ValueOf& valueOf) {
     PerRow<T> result;
@@ -31,7 +31,7 @@ PerRow<int32_t> ranksOf(const Trace& trace, const std::vector<uint32_t>& process
     return ranks;
 }
 
-/// Adds what is known of the process of each event; `keys` holds rows of what has `processes`.
+/// Adds the facts of each event's process; `keys` contains rows of the objects with `processes`.
 void addProcess(const Trace& trace, const Column<uint32_t>& keys,
                 const std::vector<uint32_t>& processes, std::vector<EventColumn>& columns) {
     columns.push_back(lookedUp("pid", Unit::Identifier, keys,
@@ -52,7 +52,7 @@ PerRow<int64_t> gpuNumbers(const Trace& trace) {
     return perRow<int64_t>(trace.gpus, [](const Gpu& gpu) { return gpu.id; });
 }
 
-/// What follows from the columns that tables of several kinds have.
+/// Adds the columns derived from columns that several tables have.
 template <class Table>
 void addPlace(const Trace& trace, const Table& table, std::vector<EventColumn>& columns) {
     if constexpr (requires { table.bytes; })
@@ -90,14 +90,14 @@ EventColumn strings(std::string name, const Trace& trace, const Column<StringInd
                  [&trace](StringIndex text) { return trace.strings.at(text); });
 }
 
-/// The values of an enumeration of one byte as `nameOf` calls them.
+/// Converts the values of a one-byte enumeration by `nameOf`.
 template <class Enumeration>
 EventColumn enumerated(std::string name, const Column<Enumeration>& column) {
     return named(std::move(name), column, std::numeric_limits<uint8_t>::max() + size_t{1},
                  [](Enumeration value) { return lanescope::name(value); });
 }
 
-// What only one kind has. A kind without a function of its own has the name of each event.
+// Adds the columns of one kind only. A kind without an overload gets the name of each event.
 
 void addOwn(kinds::Kernel, const Trace& trace, std::vector<EventColumn>& columns) {
     const KernelTable& table = trace.kernels;
@@ -106,7 +106,7 @@ void addOwn(kinds::Kernel, const Trace& trace, std::vector<EventColumn>& columns
         columns.push_back(named(std::move(name), table.config, configs.size(),
                                 [&](uint32_t row) { return textOf(configs[row]); }));
     };
-    // As the file has it, since programs put it beside what they ask of the file by SQL.
+    // As in the file, because programs compare it with their own SQL queries.
     text("name", [&trace](const LaunchConfig& config) { return sourceName(trace, config); });
     text("full_name",
          [&trace](const LaunchConfig& config) { return trace.strings.at(config.demangledName); });
@@ -202,8 +202,8 @@ EventTable::EventTable(TracePtr trace, std::string name, uint32_t rowCount,
     for (const EventColumn& column : read_) columns_.push_back(column.info);
 }
 
-Batch EventTable::rows(int64_t first, int64_t most) const {
-    const auto count = static_cast<size_t>(std::min(most, rowCount() - first));
+Batch EventTable::rows(int64_t first, int64_t maxRows) const {
+    const auto count = static_cast<size_t>(std::min(maxRows, rowCount() - first));
     Batch batch{0, count, {}};
     batch.columns.resize(read_.size());
     Tasks tasks;
@@ -212,10 +212,11 @@ Batch EventTable::rows(int64_t first, int64_t most) const {
             batch.columns[column] = std::make_shared<ColumnValues>(
                 read_[column].read(static_cast<size_t>(first), count));
         });
-    // Threads cost more than a few rows do.
-    constexpr size_t fewRows = 10'000;
-    runTasks(count < fewRows ? 1 : std::max(1u, std::thread::hardware_concurrency()), tasks);
-    // Whoever takes a stream of rows takes an exception for its error.
+    // Threads cost more than a few rows.
+    constexpr size_t parallelRowsThreshold = 10'000;
+    runTasks(count < parallelRowsThreshold ? 1 : std::max(1u, std::thread::hardware_concurrency()),
+             tasks);
+    // Consumers of a row stream expect an exception as its error.
     if (const Result<void> sound = checkIndex(*trace_); !sound)
         throw std::runtime_error(sound.error().sentence);
     return batch;

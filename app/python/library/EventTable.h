@@ -14,13 +14,13 @@
 
 namespace lanescope::python {
 
-/// A column of events, and how some rows of it are read.
+/// A column of events with its reader.
 struct EventColumn {
     ColumnInfo info;
     std::function<ColumnValues(size_t first, size_t count)> read;
 };
 
-/// What the rows of something that events belong to say, by row; null where `isKnown` is not set.
+/// Values by row of objects that events belong to; null where `isKnown` is not set.
 template <class T>
 struct PerRow {
     std::vector<T> values;
@@ -40,7 +40,7 @@ constexpr ColumnType columnTypeOf() {
     return std::is_signed_v<T> ? ColumnType::Int32 : ColumnType::UInt32;
 }
 
-/// Hands out a column in pieces that fit into a cache: `take(values, place of the first)`.
+/// Passes a column in pieces that fit into a cache: `take(values, index of the first)`.
 template <class T, class Take>
 void readPieces(const Column<T>& column, size_t first, size_t count, const Take& take) {
     std::array<T, 2048> piece;
@@ -51,7 +51,7 @@ void readPieces(const Column<T>& column, size_t first, size_t count, const Take&
     }
 }
 
-/// The numbers of a column as they are. `column` must outlive what is made.
+/// The numbers of a column, unchanged. `column` must outlive the result.
 template <class T>
 EventColumn asItIs(std::string name, Unit unit, const Column<T>& column) {
     return {{name, name, unit, columnTypeOf<T>()}, [&column](size_t first, size_t count) {
@@ -61,7 +61,7 @@ EventColumn asItIs(std::string name, Unit unit, const Column<T>& column) {
             }};
 }
 
-/// How long each event took.
+/// The duration of each event.
 inline EventColumn durations(const Column<int64_t>& startNs, const Column<int64_t>& endNs) {
     return {
         {"duration_ns", "duration_ns", Unit::Nanoseconds, ColumnType::Int64},
@@ -77,8 +77,7 @@ inline EventColumn durations(const Column<int64_t>& startNs, const Column<int64_
         }};
 }
 
-/// What `perRow` says of the row that each value of `column` is, or nothing if there is no such
-/// row.
+/// The value in `perRow` of the row in each value of `column`; null if there is no such row.
 template <class T, class Key>
 EventColumn lookedUp(ColumnInfo info, const Column<Key>& column, PerRow<T> perRow) {
     const bool areAllKnown =
@@ -127,24 +126,24 @@ EventColumn named(std::string name, const Column<Key>& column, size_t limit, con
                     column, std::move(numbers));
 }
 
-/// The recorded events of one kind, by start. Nothing of them is kept: a batch is unpacked from the
-/// trace when it is asked for, its columns on all cores.
+/// The recorded events of one kind, by start. Stores no rows: a batch is read from the trace on
+/// request, its columns on all cores.
 class EventTable : public Table {
   public:
     EventTable(TracePtr trace, std::string name, uint32_t rowCount,
                std::vector<EventColumn> columns);
 
     int64_t rowCount() const override { return rowCount_; }
-    Batch rows(int64_t first, int64_t most) const override;
+    Batch rows(int64_t first, int64_t maxRows) const override;
 
   private:
-    TracePtr trace_;  // what the columns read
+    TracePtr trace_;  // source of the columns
     uint32_t rowCount_;
     std::vector<EventColumn> read_;
 };
 
-/// The events of a kind by its identifier, "kernel"; fails with the list of kinds for another name.
-/// O(n), and what it does for each event is small.
+/// Returns the events of a kind by its identifier, such as "kernel"; fails with the list of kinds
+/// for another name. O(n), with a small constant.
 Result<TablePtr> eventTable(const TracePtr& trace, std::string_view kind);
 
 }  // namespace lanescope::python

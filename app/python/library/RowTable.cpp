@@ -14,7 +14,8 @@ namespace lanescope::python {
 
 namespace {
 
-/// "total_time_ns" of "Total Time" in nanoseconds, "alg_bw_gbps" of "Alg BW" in GB/s.
+/// Returns, for example, "total_time_ns" for "Total Time" in nanoseconds, "alg_bw_gbps" for "Alg
+/// BW" in GB/s.
 std::string identifierOf(const ReportColumn& column) {
     std::string name;
     for (const char letter : column.name) {
@@ -52,7 +53,7 @@ ColumnType typeOf(const ReportTable& table, size_t column, ColumnType text) {
     return isReal ? ColumnType::Float64 : ColumnType::Int64;
 }
 
-/// What a column of text says of a cell that is none: a number as it is written in CSV.
+/// Returns the text of a non-text cell in a text column: a number as in CSV.
 std::string textOf(const Cell& cell) {
     if (const auto* text = std::get_if<std::string>(&cell)) return validUtf8(*text);
     if (const auto* whole = std::get_if<int64_t>(&cell)) return fmt::format("{}", *whole);
@@ -67,7 +68,7 @@ T numberOf(const Cell& cell) {
     return {};
 }
 
-/// The cells of a column with `valueOf` each.
+/// Converts the cells of a column by `valueOf`.
 template <class T, class ValueOf>
 ColumnValues columnOf(const ReportTable& table, const ValueOf& valueOf) {
     ColumnValues values{Buffer(table.rows.size() * sizeof(T)), {}, {}, 0};
@@ -141,13 +142,13 @@ void RowTable::add(const ReportTable& part, std::vector<Names>& names) {
     }
 }
 
-Batch RowTable::rows(int64_t first, int64_t most) const {
+Batch RowTable::rows(int64_t first, int64_t maxRows) const {
     const auto next =
         std::upper_bound(parts_.begin(), parts_.end(), first,
                          [](int64_t row, const Part& part) { return row < part.firstRow; });
     const Part& part = *std::prev(next);
     const auto offset = static_cast<size_t>(first - part.firstRow);
-    return {offset, std::min(part.rows - offset, static_cast<size_t>(most)), part.columns};
+    return {offset, std::min(part.rows - offset, static_cast<size_t>(maxRows)), part.columns};
 }
 
 }  // namespace lanescope::python

@@ -8,17 +8,17 @@
 
 namespace lanescope::python {
 
-/// How the columns of a report are called for programs.
+/// The names of a report's columns.
 enum class ColumnNames : uint8_t {
     Headers,      ///< As in CSV and JSON: "Total Time (ns)".
     Identifiers,  ///< "total_time_ns".
 };
-/// Whether texts are kept once each.
+/// Stores each distinct text only once if `Names`.
 enum class TextsAre : uint8_t { Plain, Names };
 
-/// The rows of a report, kept as columns: some ten bytes a cell. A column is of text if a cell is,
-/// else of real numbers if a cell is, else of whole numbers; where all cells are empty its unit
-/// says so. A listing that comes in parts is typed by its first part and by its units.
+/// The rows of a report, stored as columns: some ten bytes per cell. A column is text if any cell
+/// is, else real numbers if any cell is, else whole numbers; if all cells are empty, its unit
+/// decides. A listing that arrives in parts is typed by its first part and by its units.
 class RowTable : public Table {
   public:
     RowTable(const ReportTable& table, ColumnNames names);
@@ -27,7 +27,7 @@ class RowTable : public Table {
     RowTable(std::string name, const Parts& forEachPart, ColumnNames names, TextsAre texts);
 
     int64_t rowCount() const override { return rowCount_; }
-    Batch rows(int64_t first, int64_t most) const override;
+    Batch rows(int64_t first, int64_t maxRows) const override;
 
   private:
     struct Part {

@@ -30,7 +30,7 @@ const char* formatOf(ColumnType type) {
     return "u";
 }
 
-/// Of a column's metadata; empty for none.
+/// For a column's metadata; empty for none.
 const char* unitOf(Unit unit) {
     switch (unit) {
         case Unit::Nanoseconds:
@@ -50,7 +50,7 @@ const char* unitOf(Unit unit) {
     return "";
 }
 
-/// Pairs of texts as Arrow packs them: how many, then each with its length before it.
+/// Packs pairs of texts in Arrow's format: their number, then each with its length before it.
 std::string packedMetadata(const std::vector<std::pair<std::string, std::string>>& pairs) {
     std::string packed;
     const auto addNumber = [&packed](size_t number) {
@@ -67,7 +67,7 @@ std::string packedMetadata(const std::vector<std::pair<std::string, std::string>
     return packed;
 }
 
-/// Releases a part of a schema or an array, unless somebody has moved it away.
+/// Releases a part of a schema or an array, unless it was moved away.
 struct ReleasePart {
     template <class Struct>
     void operator()(Struct* part) const {
@@ -83,8 +83,8 @@ Part<Struct> newPart() {
     return Part<Struct>(new Struct{});
 }
 
-/// What a schema that was handed out points to. Children are structs of their own, so that whoever
-/// has the parent may move one away and keep it longer.
+/// The memory of an exported schema. Children are separate structs, so that a consumer may move one
+/// away and keep it longer than the parent.
 struct SchemaNode {
     std::string name, metadata;
     std::vector<Part<ArrowSchema>> children;
@@ -97,7 +97,7 @@ struct ArrayNode {
     std::vector<ArrowArray*> pointers;
     Part<ArrowArray> dictionary;
     std::array<const void*, 3> buffers{};
-    std::shared_ptr<const void> memory;  ///< What the buffers lie in.
+    std::shared_ptr<const void> memory;  ///< Owner of the buffers.
 };
 
 template <class Struct, class Node>
@@ -167,7 +167,7 @@ void exportColumn(const ColumnInfo& column, const std::shared_ptr<const ColumnVa
         fillArray(*node->dictionary, columnNode(names->values, ColumnType::Text, names),
                   names->texts.size(), 0, 0, 3);
     }
-    // Of a part of a column nobody counted the nulls.
+    // The nulls in a part of a column are not counted.
     const bool isPart = batch.offset != 0 && values->nullCount != 0;
     fillArray(out, std::move(node), batch.rows, batch.offset, isPart ? -1 : values->nullCount,
               column.type == ColumnType::Text ? 3 : 2);
@@ -188,8 +188,8 @@ struct StreamNode {
     std::string error;
 };
 
-/// Runs what makes a part of a stream. A program in C may stand on the other side, which no
-/// exception may reach.
+/// Runs the code that makes a part of a stream. The consumer may be a C program, so no exception
+/// may escape.
 template <class Work>
 int guarded(ArrowArrayStream* stream, const Work& work) noexcept {
     auto* node = static_cast<StreamNode*>(stream->private_data);

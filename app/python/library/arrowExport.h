@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The structs of Arrow's C data interface and C stream interface, as their specification lays them
-// out. Whoever fills one in sets `release`; whoever calls it finds it null afterwards. A struct is
-// moved by copying its bytes and setting `release` of the old place to null.
+// The structs of Arrow's C data interface and C stream interface, with the layout of their
+// specification. The producer sets `release`, which is null after its call. A struct is moved by
+// copying its bytes and setting `release` of the old one to null.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct ArrowArray {
 };
 
 struct ArrowArrayStream {
-    /// These two return 0 or a number of errno; the text of the last error is valid until the next
-    /// call. At the end of the stream the array that is handed out is a released one.
+    /// Both return 0 or an errno; the text of the last error is valid until the next call. At the
+    /// end of the stream the returned array is a released one.
     int (*get_schema)(ArrowArrayStream*, ArrowSchema* out);
     int (*get_next)(ArrowArrayStream*, ArrowArray* out);
     const char* (*get_last_error)(ArrowArrayStream*);
@@ -51,15 +51,15 @@ namespace lanescope::python {
 
 inline constexpr int64_t arrowFlagNullable = 2;
 
-/// Rows that a stream hands out at a time, at most.
+/// Max rows per batch of a stream.
 inline constexpr int64_t rowsPerBatch = int64_t{1} << 20;
 
-/// The columns of a table as a struct; the unit of each in its metadata ("unit": "ns").
+/// Exports the columns of a table as a struct; the metadata contains the unit of each ("unit":
+/// "ns").
 void exportSchema(const Table& table, ArrowSchema& out);
 
-/// The rows of a table, in batches that are made as they are asked for. The stream and all that it
-/// hands out keep what they need of the table, in whatever order they are released. A stream is for
-/// one thread at a time.
+/// Exports the rows of a table, in batches made on request. The stream and its batches keep their
+/// data alive and can be released in any order. A stream is for one thread at a time.
 void exportStream(TablePtr table, ArrowArrayStream& out);
 
 }  // namespace lanescope::python

@@ -24,12 +24,12 @@
 #include "model/text/formatTable.h"
 #include "model/trace/healthNotes.h"
 
-/// Fits clocks by what several of them saw (`lanescope::fitClocks`). Sightings come by moment; all
-/// moments are causal. `out` takes offset, origin, drift, error and number of moments of each
-/// clock, and how often it was set; `settings` takes, of at most `room` of these, clock after clock
-/// and by time, its number, the last moment before and the first one after by its own time, by how
-/// much it was set, and offset, origin and drift from then on. False for a clock that is none, or
-/// without memory.
+/// Fits clocks by common sightings (`lanescope::fitClocks`). Sightings are grouped by moment; all
+/// moments are causal. `out` receives offset, origin, drift, error and number of moments of each
+/// clock, and how often it was set. `settings` receives, for up to `room` of these, clock after
+/// clock and by time: its number, the last moment before and the first one after by its own time,
+/// the size of the step, and offset, origin and drift from then on. Returns false for an invalid
+/// clock, or without memory.
 extern "C" __attribute__((visibility("default"))) bool lanescopeFitClocks(
     uint32_t clocks, int64_t sightings, const uint32_t* moment, const uint32_t* clock,
     const int64_t* beginNs, const int64_t* endNs, double* out, int64_t room,
@@ -43,14 +43,14 @@ extern "C" __attribute__((visibility("default"))) bool lanescopeFitClocks(
             moments.back().sightings.push_back({clock[row], beginNs[row], endNs[row]});
         }
         const ClockFit fit = fitClocks(clocks, moments);
-        const auto tellLine = [](const ClockLine& line, double*& to) {
+        const auto writeLine = [](const ClockLine& line, double*& to) {
             *to++ = static_cast<double>(line.offsetNs);
             *to++ = static_cast<double>(line.originNs);
             *to++ = line.driftNsPerNs;
         };
         for (uint32_t number = 0; number < clocks; ++number) {
             const FittedClock& each = fit.clocks[number];
-            tellLine(each.map, out);
+            writeLine(each.map, out);
             *out++ = static_cast<double>(each.errorNs);
             *out++ = static_cast<double>(each.moments);
             *out++ = static_cast<double>(each.settings.size());
@@ -59,7 +59,7 @@ extern "C" __attribute__((visibility("default"))) bool lanescopeFitClocks(
                 for (const int64_t value :
                      {int64_t{number}, setting.afterNs, setting.beforeNs, setting.byNs})
                     *settings++ = static_cast<double>(value);
-                tellLine(each.map.later[place].line, settings);
+                writeLine(each.map.later[place].line, settings);
             }
         }
         return true;
@@ -76,7 +76,7 @@ namespace {
 
 using Comparison = std::shared_ptr<const report::ComparisonReport>;
 using Explanation = std::shared_ptr<const report::ExplanationReport>;
-/// What Python holds.
+/// The objects that Python owns.
 using Object = std::variant<OpenTrace, TablePtr, Comparison, Explanation>;
 
 char* copied(std::string_view text) {
@@ -87,7 +87,7 @@ char* copied(std::string_view text) {
     return copy;
 }
 
-/// The value that `work` makes, or null and its sentence.
+/// Returns the value of `work`, or null and its error.
 template <class Work>
 auto guarded(char** error, const Work& work) noexcept
     -> std::remove_reference_t<decltype(*work())> {
@@ -104,8 +104,8 @@ auto guarded(char** error, const Work& work) noexcept
 }
 
 Result<std::string> textOf(const TablePtr& table, std::string_view format, Options& options) {
-    constexpr int64_t fewRows = 10;
-    const Result<int64_t> rows = options.takeCount("rows", fewRows);
+    constexpr int64_t previewRows = 10;
+    const Result<int64_t> rows = options.takeCount("rows", previewRows);
     if (!rows) return fail(rows.error());
     const ReportTable shown = previewOf(*table, *rows);
     if (format == "html") return asHtml(shown, table->rowCount());
@@ -130,11 +130,11 @@ Result<std::string> textOf(const Explanation& explanation, std::string_view form
                             : report::explanationAsText(*explanation);
 }
 
-/// What was lost or is doubtful, a line each; else what the trace is called.
+/// Returns the warnings, one per line; else the title of the trace.
 Result<std::string> textOf(const OpenTrace& open, std::string_view format, Options&) {
     if (format != "warnings") return printable(open.trace->title);
     std::string text;
-    for (const HealthNote& note : notesOf(*open.trace))
+    for (const HealthNote& note : healthNotesOf(*open.trace))
         if (note.severity != Severity::Info) text += printable(shownText(note)) + "\n";
     return text;
 }
@@ -154,8 +154,8 @@ Result<TablePtr> tableOf(const Explanation&, std::string_view, Options&) {
     return fail("An explanation has no tables.");
 }
 
-/// Calls what is in a capsule by `PyCapsule_GetPointer` of the interpreter that runs this, which no
-/// library of it need be linked for, and releases it unless somebody took it.
+/// Calls the content of a capsule by `PyCapsule_GetPointer` of the running interpreter, without
+/// linking a Python library, and releases it unless it was moved away.
 template <class Struct>
 void releaseCapsule(void* capsule, const char* name) noexcept {
     using GetPointer = void* (*)(void*, const char*);
@@ -173,12 +173,12 @@ void releaseCapsule(void* capsule, const char* name) noexcept {
 using namespace lanescope;
 using namespace lanescope::python;
 
-/// Raised whenever a function below changes.
+/// Increase it whenever a function below changes.
 LANESCOPE_EXPORT int lanescopeAbi() {
     return 4;
 }
 
-/// Opens a trace; takes as long as `openTrace`.
+/// Opens a trace; costs the same as `openTrace`.
 LANESCOPE_EXPORT void* lanescopeOpen(const char* path, char** error) {
     return guarded(error, [&]() -> Result<Object*> {
         Result<TracePtr> trace = openTrace(path);
@@ -187,7 +187,7 @@ LANESCOPE_EXPORT void* lanescopeOpen(const char* path, char** error) {
     });
 }
 
-/// Compares a trace with files; `options` as `compareWith` takes them.
+/// Compares a trace with files; `options` as in `compareWith`.
 LANESCOPE_EXPORT void* lanescopeCompare(const void* trace, const char* const* options,
                                         char** error) {
     return guarded(error, [&]() -> Result<Object*> {
@@ -196,13 +196,13 @@ LANESCOPE_EXPORT void* lanescopeCompare(const void* trace, const char* const* op
         Options given(options);
         Result<report::ComparisonReport> report = compareWith(*open, given);
         if (!report) return fail(report.error());
-        if (const auto taken = given.checkAllTaken("compare"); !taken) return fail(taken.error());
+        if (const auto taken = given.checkAllUsed("compare"); !taken) return fail(taken.error());
         return new Object(
             Comparison(std::make_shared<report::ComparisonReport>(std::move(*report))));
     });
 }
 
-/// Explains a trace; `options` as `explainTrace` takes them.
+/// Explains a trace; `options` as in `explainTrace`.
 LANESCOPE_EXPORT void* lanescopeExplain(const void* trace, const char* const* options,
                                         char** error) {
     return guarded(error, [&]() -> Result<Object*> {
@@ -211,13 +211,13 @@ LANESCOPE_EXPORT void* lanescopeExplain(const void* trace, const char* const* op
         Options given(options);
         Result<report::ExplanationReport> report = explainTrace(*open, given);
         if (!report) return fail(report.error());
-        if (const auto taken = given.checkAllTaken("explain"); !taken) return fail(taken.error());
+        if (const auto taken = given.checkAllUsed("explain"); !taken) return fail(taken.error());
         return new Object(
             Explanation(std::make_shared<report::ExplanationReport>(std::move(*report))));
     });
 }
 
-/// A table of a trace or of a comparison, as `makeTable` makes it.
+/// Returns a table of a trace or of a comparison by `makeTable`.
 LANESCOPE_EXPORT void* lanescopeTable(const void* object, const char* name,
                                       const char* const* options, char** error) {
     return guarded(error, [&]() -> Result<Object*> {
@@ -226,14 +226,14 @@ LANESCOPE_EXPORT void* lanescopeTable(const void* object, const char* name,
             std::visit([&](const auto& each) { return tableOf(each, name, given); },
                        *static_cast<const Object*>(object));
         if (!table) return fail(table.error());
-        if (const auto taken = given.checkAllTaken(name); !taken) return fail(taken.error());
+        if (const auto taken = given.checkAllUsed(name); !taken) return fail(taken.error());
         return new Object(std::move(*table));
     });
 }
 
-/// What people read of an object: "text" or "html" of a table, with the option `rows`; these and
-/// "json" of a comparison or an explanation; "title" or "warnings" of a trace. `lanescopeFree`
-/// frees it.
+/// Returns a text of an object: "text" or "html" of a table, with the option `rows`; these and
+/// "json" of a comparison or an explanation; "title" or "warnings" of a trace. Free it with
+/// `lanescopeFree`.
 LANESCOPE_EXPORT char* lanescopeText(const void* object, const char* format,
                                      const char* const* options, char** error) {
     return guarded(error, [&]() -> Result<char*> {
@@ -246,14 +246,14 @@ LANESCOPE_EXPORT char* lanescopeText(const void* object, const char* format,
     });
 }
 
-/// How many rows a table has; -1 for what is none.
+/// Returns the number of rows of a table; -1 for other objects.
 LANESCOPE_EXPORT int64_t lanescopeRows(const void* table) {
     const auto* held = std::get_if<TablePtr>(static_cast<const Object*>(table));
     return held != nullptr ? (*held)->rowCount() : -1;
 }
 
-/// The rows of a table as an `ArrowArrayStream`, for a capsule that `lanescopeReleaseStream` ends.
-/// The table may be closed before.
+/// Returns the rows of a table as an `ArrowArrayStream`, for a capsule with the destructor
+/// `lanescopeReleaseStream`. The table may be closed before.
 LANESCOPE_EXPORT void* lanescopeStream(const void* table, char** error) {
     return guarded(error, [&]() -> Result<ArrowArrayStream*> {
         const auto* held = std::get_if<TablePtr>(static_cast<const Object*>(table));
@@ -264,7 +264,7 @@ LANESCOPE_EXPORT void* lanescopeStream(const void* table, char** error) {
     });
 }
 
-/// The same of its columns alone, as an `ArrowSchema`.
+/// Returns the columns only, as an `ArrowSchema`.
 LANESCOPE_EXPORT void* lanescopeSchema(const void* table, char** error) {
     return guarded(error, [&]() -> Result<ArrowSchema*> {
         const auto* held = std::get_if<TablePtr>(static_cast<const Object*>(table));
@@ -283,7 +283,7 @@ LANESCOPE_EXPORT void lanescopeReleaseSchema(void* capsule) {
     releaseCapsule<ArrowSchema>(capsule, "arrow_schema");
 }
 
-/// Closes what the functions above opened. What was exported of it stays valid.
+/// Closes an object of the functions above. Exported data stays valid.
 LANESCOPE_EXPORT void lanescopeClose(void* object) {
     delete static_cast<Object*>(object);
 }

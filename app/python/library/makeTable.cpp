@@ -52,14 +52,14 @@ Result<int64_t> Options::takeCount(std::string_view name, int64_t otherwise) {
     return number;
 }
 
-Result<void> Options::checkAllTaken(std::string_view what) const {
+Result<void> Options::checkAllUsed(std::string_view what) const {
     if (given_.empty()) return {};
     return fail("{} takes no option \"{}\".", what, printable(given_.front().first));
 }
 
 namespace {
 
-/// A report; what comes in parts is never whole in memory as cells.
+/// Returns a report; one that arrives in parts is never entirely in memory as cells.
 TablePtr reportTable(const Report& report, const ReportQuery& query, ColumnNames names) {
     const auto forEachPart = [&](const std::function<void(const ReportTable&)>& add) {
         makeReportInParts(report, query, [&add](const ReportTable& part) {
@@ -137,7 +137,7 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
     constexpr int64_t day = 86'400;
     limits.rows = *rows;
     limits.time = std::chrono::seconds(std::min(*seconds, day));
-    // The process of the query is the program that was installed with the package.
+    // The query process is the program that was installed with the package.
     Result<QueryProcess> query = QueryProcess::open(open.path, {}, options.take("program"));
     if (!query) return fail(query.error());
     auto result = query->run(sql, limits);
@@ -148,7 +148,7 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
                         "with rows=.",
                         result->table.rows.size()));
     if (!query->doubt().empty()) result->table.notes.push_back(query->doubt());
-    // The columns are called what the query calls them.
+    // The columns have the names in the query.
     for (ReportColumn& column : result->table.columns)
         if (column.unit == Unit::Timestamp) column.unit = Unit::Identifier;
     return std::make_shared<RowTable>(result->table, ColumnNames::Headers);
@@ -258,14 +258,14 @@ Cell cellOf(const ColumnInfo& info, const ColumnValues& column, size_t row) {
 
 }  // namespace
 
-ReportTable previewOf(const Table& table, int64_t most) {
+ReportTable previewOf(const Table& table, int64_t maxRows) {
     ReportTable shown;
     shown.name = table.name();
     shown.notes = table.notes();
     for (const ColumnInfo& column : table.columns())
         shown.columns.push_back({column.title, column.unit});
-    for (int64_t first = 0; first < std::min(most, table.rowCount());) {
-        const Batch batch = table.rows(first, most - first);
+    for (int64_t first = 0; first < std::min(maxRows, table.rowCount());) {
+        const Batch batch = table.rows(first, maxRows - first);
         for (size_t row = 0; row < batch.rows; ++row) {
             std::vector<Cell>& cells = shown.rows.emplace_back();
             for (size_t column = 0; column < shown.columns.size(); ++column)

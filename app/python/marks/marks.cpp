@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVTX for Python. A library of its own, as it is loaded into the training: it needs the C library
-// alone, and is loaded only where a tool listens. NVTX's headers load that tool, which
-// NVTX_INJECTION64_PATH names, at the first call.
+//
+// NVTX for Python. A separate library, because it is loaded into the training: it needs only the C
+// library and is loaded only if a tool listens. NVTX's headers load this tool, named by
+// NVTX_INJECTION64_PATH, at the first call.
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -9,12 +10,12 @@
 
 #define LANESCOPE_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// Raised whenever a function below changes.
+/// Increase it whenever a function below changes.
 LANESCOPE_EXPORT int lanescopeMarksAbi() {
     return 1;
 }
 
-/// Begins a range on this thread, within those that are open there. Names are UTF-8.
+/// Begins a range on this thread, within the ranges open there. Names are UTF-8.
 LANESCOPE_EXPORT void lanescopePush(const char* name) {
     nvtxRangePushA(name);
 }
@@ -22,14 +23,14 @@ LANESCOPE_EXPORT void lanescopePush(const char* name) {
 LANESCOPE_EXPORT void lanescopePop() {
     nvtxRangePop();
 }
-/// Begins a range that any thread may end, whatever else is open.
+/// Begins a range that any thread may end, independent of other ranges.
 LANESCOPE_EXPORT uint64_t lanescopeStart(const char* name) {
     return nvtxRangeStartA(name);
 }
 LANESCOPE_EXPORT void lanescopeEnd(uint64_t range) {
     nvtxRangeEnd(range);
 }
-/// A moment on this thread.
+/// Marks a time on this thread.
 LANESCOPE_EXPORT void lanescopeMark(const char* name) {
     nvtxMarkA(name);
 }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many ranks of a job: which of them is slow, late or missing, and what it costs the others.
+"""Many ranks of a job: the slow, late and missing ranks, and their cost to the others.
 
     lanescope fleet summaries -o fleet.sqlite --html fleet.html
 
-Each rank's summary is read by a task of its own (`reading`), in processes of this machine or by a Dask cluster
-(`running`); DuckDB joins them (`joining`), `findings` names who loses time, and `writing` and `page` lay it out.
+One task per rank reads its summary (`reading`), in processes of this machine or on a Dask cluster (`running`).
+DuckDB joins them (`joining`), `findings` names the ranks that lose time, and `writing` and `page` write the report.
 """
 
 
 class FleetError(Exception):
-    """What kept the report from being made, as a sentence."""
+    """An error that prevents the report, as a sentence."""

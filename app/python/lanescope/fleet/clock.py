@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """One clock for all machines of a job.
 
-Who is last in a collective, and how long the others wait, needs none: a collective ends everywhere at nearly the same moment,
-so the last to enter is who is in it for the shortest time. Only what is laid side by side on one axis of time does.
+The last rank of a collective, and the wait of the others, need no common clock: a collective ends everywhere at
+nearly the same time, so the last rank to enter is the one with the shortest time in it. Only a common time axis
+needs one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MOST_SETTINGS = 1000
 
 
 class Setting(NamedTuple):
-    """That a machine's clock was set by `by_ns`, between two of its times of the day, and what to add from then on."""
+    """A change of a machine's clock by `by_ns`, between two of its times of day, and the correction from then on."""
 
     after_ns: int
     before_ns: int
@@ -30,8 +31,8 @@ class Setting(NamedTuple):
 
 
 class MachineClock(NamedTuple):
-    """What to add to a machine's time of the day at `origin_ns`, until it is set, and how sure that is; `error_ns` is NONE if
-    nobody knows."""
+    """The correction of a machine's time of day at `origin_ns`, until the clock is changed, and its error; `error_ns`
+    is NONE if unknown."""
 
     offset_ns: int
     drift_ppb: int
@@ -41,8 +42,8 @@ class MachineClock(NamedTuple):
     settings: tuple = ()
 
 
-# When each machine began and ended the collectives in which several of them took part, by its own time of the day. Where
-# there are very many, every so manieth counts.
+# The times at which each machine began and ended the collectives shared by several machines, by its own time of day. Of
+# very many, only every n-th counts.
 SIGHTINGS = """
     WITH shared AS (SELECT communicator, operation, number FROM groups JOIN calls USING (communicator, operation, number)
                     JOIN places USING (row) GROUP BY ALL HAVING count(DISTINCT machine) > 1),
@@ -53,7 +54,7 @@ SIGHTINGS = """
 
 
 def sightings(ranks: list, machines: list, database) -> dict:
-    """Columns moment, machine, begin_ns, end_ns, of what several machines saw together."""
+    """Returns the columns moment, machine, begin_ns, end_ns of events that several machines took part in."""
     database.register("given", {"row": numpy.array([rank.row for rank in ranks], dtype=numpy.int32),
                                 "machine": numpy.array([machines.index(rank.machine) for rank in ranks], dtype=numpy.int32),
                                 "start_utc_ns": numpy.array([rank.start_utc_ns for rank in ranks], dtype=numpy.int64)})
@@ -63,11 +64,12 @@ def sightings(ranks: list, machines: list, database) -> dict:
 
 
 def fit_by_merge():
-    """The fit of the compiled library, as the program merges traces by; None if this library has none.
+    """Fits the clocks by the compiled library, with the method of the program's merge. Returns None if this library has
+    no fit.
 
-    It takes how many clocks there are and the columns of `sightings`, and gives for each clock offset, origin, drift and error
-    against the first, by how many moments it was found and how often it was set; and the settings: clock, after, before, by how
-    much, and offset, origin and drift from then on.
+    Takes the number of clocks and the columns of `sightings`. Returns, for each clock, offset, origin, drift and
+    error against the first, the number of moments used and of clock changes; and the changes: clock, after, before,
+    size, and offset, origin and drift from then on.
     """
     from lanescope._library import Error, load
     try:
@@ -92,10 +94,11 @@ def _settings_of(settings, place: int) -> tuple:
 
 
 def between_machines(ranks: list, database, fit=None) -> dict:
-    """The clock of each machine. `database` has the tables `calls` and `groups`. This is the only place that asks for it.
+    """Returns the clock of each machine. `database` has the tables `calls` and `groups`. Only this function fits
+    clocks.
 
-    Where machines share collectives and the compiled library can fit clocks by them, that counts; else each machine's own
-    clock of the day, which is as exact as the network time that keeps it, with the kernel's own estimate as the error.
+    Uses collectives shared by machines if the compiled library can fit clocks by them. Otherwise uses each machine's
+    own time of day, which is as exact as its network time, with the kernel's own estimate as the error.
     """
     machines = sorted({rank.machine for rank in ranks})
     fit = fit or (fit_by_merge() if len(machines) > 1 else None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanescope fleet`, which the program starts. Its words are those that the program has read already."""
+"""The command `lanescope fleet`, started by the program, which has validated its arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _parsed(words: list) -> argparse.Namespace:
 
 
 def load(folder: str, asked: argparse.Namespace):
-    """The job whose files lie in a folder."""
+    """Loads the job from the files in a folder."""
     from lanescope.fleet import joining, reading, running
     if not os.path.isdir(folder):
         raise FleetError(f"{folder} is no folder: name the one that the summaries or traces of the ranks lie in.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two jobs, by role: where the steps of one take longer than those of the other."""
+"""Compares two jobs by role: the steps that take longer in one than in the other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCHEMA = """
 
 
 class Difference(NamedTuple):
-    """Of a part of the steps of a role: medians over ranks of each rank's median step."""
+    """The difference of a part of a role's steps: medians over ranks of each rank's median step."""
 
     role: str
     part: str
@@ -47,7 +47,7 @@ def _part(job: Job, part: str) -> numpy.ndarray:
 
 
 def roles(a: Job, b: Job) -> list:
-    """The differences of the roles that both jobs have; of jobs with one role each, of that."""
+    """Returns the differences of the roles in both jobs; if each job has only one role, of that role."""
     of_a, of_b = by_role(a), by_role(b)
     pairs = [(role, of_a[role], of_b[role]) for role in of_a if role in of_b]
     if not pairs and len(of_a) == len(of_b) == 1:
@@ -57,7 +57,7 @@ def roles(a: Job, b: Job) -> list:
         for part in ("step", *PARTS, "communication"):
             medians = [median(_part(job, part)[rows], axis=1) for job, rows in ((a, rows_a), (b, rows_b))]
             middle = [float(median(each)) for each in medians]
-            # Of the middle of so many ranks, and never less than a ten thousandth, below which no clock is.
+            # The error of a median of so many ranks, and at least a ten thousandth, the limit of any clock.
             error = numpy.hypot(*(max(spread(each), 1e-4 * abs(at)) * 1.25 / numpy.sqrt(len(each)) for each, at in zip(medians, middle)))
             made.append(Difference(role, part, (len(rows_a), len(rows_b)), *middle, float((middle[1] - middle[0]) / max(error, 1.0))))
     return made
@@ -69,14 +69,14 @@ def _kernels(job: Job) -> dict:
 
 
 def kernels(a: Job, b: Job) -> list:
-    """(name, ns a step in a, in b) of the kernels, by how much they differ."""
+    """Returns (name, ns per step in a, in b) of the kernels, by difference."""
     of_a, of_b = _kernels(a), _kernels(b)
     made = [(name, of_a.get(name, 0.0), of_b.get(name, 0.0)) for name in {*of_a, *of_b}]
     return sorted(made, key=lambda each: (-abs(each[2] - each[1]), each[0]))
 
 
 def collectives(a: Job, b: Job) -> list:
-    """(operation, bytes, ranks, place, ns in a, in b) of what both jobs move alike."""
+    """Returns (operation, bytes, ranks, place, ns in a, in b) of the collectives that both jobs have."""
     found = []
     of_a, of_b = _moving_by_communicator(a), _moving_by_communicator(b)
     for key in sorted(of_a.keys() & of_b.keys()):
@@ -96,7 +96,7 @@ def write(a: Job, b: Job, path: str) -> None:
 
 
 def lines(a: Job, b: Job) -> list:
-    """What differs for sure, a sentence each."""
+    """Returns the significant differences, one sentence each."""
     said = []
     for each in roles(a, b):
         if each.is_sure:

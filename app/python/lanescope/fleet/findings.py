@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who loses time, and how much of it: ranks against ranks that do the same work, never against a threshold in seconds.
+"""Finds the ranks that lose time, and the amount: compares ranks with ranks that do the same work, never with a
+threshold in seconds.
 
-A finding needs two things. It must matter: a share of the step. And it must stand out of what ranks of that role differ by
-anyhow, and of how much a rank differs from step to step.
+A finding must matter: its cost is a share of the step. It must also exceed the ordinary differences between ranks of
+the role, and between the steps of a rank.
 """
 
 from __future__ import annotations
@@ -15,34 +16,34 @@ import numpy
 
 from lanescope.fleet.joining import NONE, PARTS, Job
 
-LEAST_SHARE = 0.005  # of the usual step, of what a rank loses; of a link, of what ranks do themselves in it
-LEAST_LINK_SHARE = 0.02  # of what moving the same bytes takes elsewhere
-FEWEST_ALIKE = 3  # of two nobody can say which is the odd one
+LEAST_SHARE = 0.005  # of the median step, for a rank's loss; for a link, of the ranks' own time in it
+LEAST_LINK_SHARE = 0.02  # of the time for the same bytes elsewhere
+FEWEST_ALIKE = 3  # of two, neither can be called the outlier
 FEWEST_STEPS = 4
-LATE_SHARE = 0.03  # of the usual step: a rank is late in a step
+LATE_SHARE = 0.03  # of the median step: a rank is late in a step
 LATE_SPREADS = 6.0
-LATE_QUANTILES = (0.9, 0.95, 0.99)  # of what others' steps are late by, where these are late by more than so many spreads, too
+LATE_QUANTILES = (0.9, 0.95, 0.99)  # of the delays of others' steps, if these are also late by more than `LATE_SPREADS`
 FEWEST_LATE = 3
-LEAST_CHANCE = 1e-6  # that a rank is late so often though it is as the others; a job of many ranks asks some thousand times
-CHANCE_OF_ANY = 5e-4  # that of as many as are compared one stands out so far, if all are alike
+LEAST_CHANCE = 1e-6  # chance that an ordinary rank is late so often; a job of many ranks is some thousand tests
+CHANCE_OF_ANY = 5e-4  # chance that any of the compared ranks is such an outlier if all are alike
 NORMAL = 1.4826  # from a median absolute deviation to a standard deviation
 KERNEL_FACTOR = 1.1
-HOST_SHARE = 0.5  # of its ranks, from which on the host is named instead
+HOST_SHARE = 0.5  # from this share of its ranks on, the host is named instead
 
 
 @dataclass
 class Finding:
-    """Something that costs time or should not be. `lost_ns` is how much longer all steps took for it; 0 if nobody can say."""
+    """A cost or an error. `lost_ns` is the extra time of all steps; 0 if unknown."""
 
     kind: str  # "missing", "order", "rank", "host", "link", "kernel"
-    what: str  # of a rank or host the part of its steps; of a link "machine", "rail" or "communicator"
+    what: str  # the part of the steps for a rank or host; "machine", "rail" or "communicator" for a link
     ranks: list
     lost_ns: float = 0.0
-    share: float = 0.0  # of the usual step; of a link of what the same takes elsewhere
-    steps: tuple = ()  # first and last step that show it most
-    sureness: float = 0.0  # how many times the usual difference it is
+    share: float = 0.0  # of the median step; for a link, of the time elsewhere
+    steps: tuple = ()  # first and last of the worst steps
+    sureness: float = 0.0  # ratio to the ordinary difference
     facts: dict = field(default_factory=dict)
-    shown: list | None = None  # ranks that show it beside each other, once somebody asked (`words.shown_ranks`)
+    shown: list | None = None  # ranks that show it side by side, computed on first use (`words.shown_ranks`)
 
     @property
     def order(self) -> tuple:
@@ -55,8 +56,8 @@ def median(values, axis=None):
 
 
 def spread(values) -> float:
-    """A standard deviation that a few odd ones do not change: by the biweight, which of few values knows it far better than
-    the median of distances does."""
+    """Returns a standard deviation that is robust against outliers: the biweight, which is much more precise for few
+    values than the median absolute deviation."""
     values = numpy.asarray(values, dtype=float).ravel()
     values = values[~numpy.isnan(values)]
     if not len(values):
@@ -73,23 +74,23 @@ def spread(values) -> float:
 
 
 def needed(count: int) -> float:
-    """How many spreads off the furthest of so many alike is by chance no more often than `CHANCE_OF_ANY`: a quantile of
-    Student's t, since few tell little of their own spread."""
+    """Returns the number of spreads that the furthest of `count` equal values exceeds by chance at most as often as
+    `CHANCE_OF_ANY`: a quantile of Student's t, because a spread of few values is uncertain."""
     z, freedom = NormalDist().inv_cdf(1 - CHANCE_OF_ANY / max(count, 2)), max(count - 1, 1)
     return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
 
 
 def _best(excess: numpy.ndarray) -> numpy.ndarray:
-    """The mean of the best third of each rank's steps: what is slow for good is so in these, too, while what slows a rank
-    down now and then, as power and heat do, is not in them."""
-    ordered = numpy.sort(excess, axis=1)  # what is not known is last
+    """Returns the mean of the best third of each rank's steps. It includes permanent slowness and excludes occasional
+    slowness, such as by power and heat."""
+    ordered = numpy.sort(excess, axis=1)  # unknown values are last
     counts = numpy.maximum(numpy.sum(~numpy.isnan(excess), axis=1) // 3, 1)
     sums = numpy.cumsum(numpy.nan_to_num(ordered), axis=1)
     return sums[numpy.arange(len(excess)), counts - 1] / counts
 
 
 def chance_of_more(successes: int, tries: int, share: float) -> float:
-    """That of so many tries at least as many succeed."""
+    """Returns the probability of at least `successes` in so many tries."""
     if successes <= 0:
         return 1.0
     share = min(max(share, 1e-12), 1 - 1e-12)
@@ -100,7 +101,7 @@ def chance_of_more(successes: int, tries: int, share: float) -> float:
 
 
 def _worst_steps(job: Job, excess: numpy.ndarray) -> tuple:
-    """The steps from the first to the last of the five worst in a row."""
+    """Returns the first and last of the five worst consecutive steps."""
     filled = numpy.nan_to_num(excess, nan=0.0)
     width = min(5, len(filled))
     first = int(numpy.argmax(numpy.convolve(filled, numpy.ones(width), "valid")))
@@ -108,7 +109,7 @@ def _worst_steps(job: Job, excess: numpy.ndarray) -> tuple:
 
 
 def _is_often_late(late: numpy.ndarray, counts: numpy.ndarray, place: int, least_chance: float) -> bool:
-    """Whether a rank is late more often than chance has it, and than ranks differ in that anyhow: some always are."""
+    """Returns True if a rank is late more often than by chance, and than ranks ordinarily differ: some always do."""
     lates = late.sum(axis=1)
     own, count = int(lates[place]), int(counts[place])
     others = numpy.delete(lates, place)
@@ -118,9 +119,9 @@ def _is_often_late(late: numpy.ndarray, counts: numpy.ndarray, place: int, least
 
 
 def _late_steps(excess: numpy.ndarray, counts: numpy.ndarray, place: int, usual: float):
-    """In how many of its steps a rank is late, if it often is; else None. Late is what is far from what ranks differ by; where
-    all are late now and then, what is later by a share of the step than all but few of the others' steps: who is always a
-    little slower is not late for that whenever all are."""
+    """Returns the number of late steps of a rank that is often late, else None. A step is late if it is far outside the
+    differences between ranks. If all ranks are late at times, a step is late if it exceeds nearly all of the others'
+    steps by a share of the step, so that a rank that is always slightly slower does not count as late whenever all are."""
     least = LATE_SHARE * usual
     limits = [max(least, LATE_SPREADS * spread(excess))]
     others = numpy.delete(excess, place, axis=0)
@@ -134,7 +135,7 @@ def _late_steps(excess: numpy.ndarray, counts: numpy.ndarray, place: int, usual:
 
 
 def _judge_part(job: Job, rows: list, part: str) -> list:
-    """Findings of the ranks of one role in one part of their steps."""
+    """Returns findings of the ranks of one role in one part of their steps."""
     values = job.parts[part][rows]
     excess = values - median(values, axis=0)
     counts = numpy.sum(~numpy.isnan(excess), axis=1)
@@ -142,7 +143,7 @@ def _judge_part(job: Job, rows: list, part: str) -> list:
     with numpy.errstate(all="ignore"):
         means = numpy.where(counts > 0, numpy.nansum(excess, axis=1) / counts, 0.0)
         errors = numpy.nanstd(excess, axis=1) / numpy.sqrt(numpy.maximum(counts, 1))
-    # Where steps are now and then longer, all ranks' means lie above the medians of steps.
+    # If steps are longer at times, the means of all ranks exceed the medians of steps.
     means, best = means - median(means), _best(excess)
     best = best - median(best)
     between, between_best = spread(means), spread(best)
@@ -153,7 +154,7 @@ def _judge_part(job: Job, rows: list, part: str) -> list:
         if count < FEWEST_STEPS or share < LEAST_SHARE:
             continue
         sureness = mean / max(between, float(errors[place]), 1e-9 * usual)
-        # Where nearly all have none of it in their best steps a microsecond would be far out.
+        # If nearly all ranks have none of it in their best steps, a microsecond would be an outlier.
         if float(best[place]) >= LEAST_SHARE * usual:
             sureness = max(sureness, float(best[place]) / max(between_best, 1e-9 * usual))
         lates = _late_steps(excess, counts, place, usual)
@@ -187,7 +188,7 @@ def _counter(job: Job, row: int, key: str) -> float:
 
 
 def _kernel_excess(job: Job, row: int, rows: list) -> list:
-    """(ns more than the others took for as many, factor, name) of the kernels of a rank, worst first."""
+    """Returns (ns more than the others needed for as many, factor, name) of the kernels of a rank, worst first."""
     found = []
     for name, (counts, totals) in job.kernels.items():
         if not name or counts[row] == 0:
@@ -202,7 +203,7 @@ def _kernel_excess(job: Job, row: int, rows: list) -> list:
 
 
 def _explain(job: Job, finding: Finding) -> None:
-    """What stands beside a slow rank: clocks, what held them down, and the kernel that makes up most of it."""
+    """Adds the causes of a slow rank: clocks, throttle reasons, and the kernel with most of the excess."""
     if finding.what != "compute" or len(finding.ranks) != 1:
         return
     own = next(rank for rank in job.ranks if rank.number == finding.ranks[0])
@@ -220,7 +221,7 @@ def _explain(job: Job, finding: Finding) -> None:
 
 
 def _join_hosts(job: Job, findings: list) -> list:
-    """Where most ranks of a machine are slow in the same way, it is the machine."""
+    """Replaces the findings of most ranks of a machine that are slow in the same way by one finding of the machine."""
     slow: dict = {}
     for each in findings:
         if each.kind == "rank":
@@ -240,7 +241,8 @@ def _join_hosts(job: Job, findings: list) -> list:
 
 
 def _place_of(job: Job, communicator: int) -> tuple:
-    """("machine", its name) of one inside a machine, ("rail", local rank) of one that goes across them by one GPU each."""
+    """Returns ("machine", its name) for a communicator inside a machine, ("rail", local rank) for one across machines
+    with one GPU each."""
     rows = sorted(job.communicators[communicator]["rows"])
     machines = {job.ranks[row].machine for row in rows}
     local = {job.ranks[row].local_rank for row in rows}
@@ -252,7 +254,7 @@ def _place_of(job: Job, communicator: int) -> tuple:
 
 
 def _moving_by_communicator(job: Job) -> dict:
-    """By what must be alike (operation, bytes, ranks, kind of place): communicator -> times."""
+    """Returns communicator -> times, by the properties that must be equal (operation, bytes, ranks, kind of place)."""
     groups = job.groups
     if not groups or not len(groups["communicator"]):
         return {}
@@ -271,7 +273,7 @@ def _moving_by_communicator(job: Job) -> dict:
 
 
 def _slow_links(job: Job) -> list:
-    """Communicators that move the same bytes among as many ranks slower than others do."""
+    """Returns communicators that move the same bytes among as many ranks slower than others."""
     losses: dict = {}
     for (operation, size, _, _), members in sorted(_moving_by_communicator(job).items()):
         if len(members) < FEWEST_ALIKE:
@@ -286,7 +288,7 @@ def _slow_links(job: Job) -> list:
             losses.setdefault(communicator, []).append((excess * len(times), usual * len(times), sureness, operation, size, steps))
     found = []
     fewest = max(len({key for key in losses}), FEWEST_ALIKE)
-    # What ranks do in a step but wait: where all wait long for batches, that is no reason to let a link be slow.
+    # The ranks' own time without waiting for batches: a long wait of all must not hide a slow link.
     steps_ns = job.busy_ns * max(len(job.steps), 1)
     for communicator, each in losses.items():
         sure = [one for one in each if one[2] >= needed(fewest)]
@@ -316,7 +318,7 @@ def _missing(job: Job) -> list:
 
 
 def _disorder(job: Job) -> list:
-    """The ranks that call another collective than most do at the same place."""
+    """Returns the ranks that call another collective than most at the same place."""
     found, by_communicator = [], {}
     for communicator, place, operation, size, ranks, rows, step in job.disorder:
         by_communicator.setdefault(communicator, []).append((place, operation, size, ranks, rows, step))
@@ -330,7 +332,7 @@ def _disorder(job: Job) -> list:
 
 
 def _join_disorder(findings: list) -> list:
-    """One rank that is out of order in several communicators is one finding, the earliest."""
+    """Keeps only the earliest finding of a rank that is out of order in several communicators."""
     kept: dict = {}
     for each in findings:
         kept.setdefault(tuple(each.ranks), each)
@@ -338,7 +340,7 @@ def _join_disorder(findings: list) -> list:
 
 
 def find(job: Job) -> list:
-    """All findings, worst first."""
+    """Returns all findings, worst first."""
     slow = _slow_ranks(job)
     for each in slow:
         _explain(job, each)
@@ -347,5 +349,5 @@ def find(job: Job) -> list:
 
 
 def unjudged(job: Job) -> list:
-    """The roles of too few ranks to say which is slow."""
+    """Returns the roles with too few ranks to find the slow one."""
     return [role for role, rows in by_role(job).items() if len(rows) < FEWEST_ALIKE]

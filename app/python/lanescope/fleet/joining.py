@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The summaries of all ranks as one job: who is who, and what happened at the same time."""
+"""Joins the summaries of all ranks into one job: identifies the ranks and aligns simultaneous events."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy
 from lanescope.fleet import FleetError, clock
 from lanescope.fleet.reading import NONE, SUMMARY, Broken, Summary
 
-PARTS = ("compute", "copies", "loading", "launching")  # what a rank does itself; the rest of a step is communication
-# Operations that no rank ends before the last one began. Of the others some have a root, and some ranks go before.
+PARTS = ("compute", "copies", "loading", "launching")  # a rank's own time; the rest of a step is communication
+# Operations that no rank ends before the last one has begun. Others have a root, or let some ranks finish first.
 TOGETHER = ("AllReduce", "AllGather", "ReduceScatter", "AllToAll", "AlltoAll")
 MESSAGES = ("Send", "Recv")
 MEMORY = "1GB"
-BATCH = 64  # summaries that are handed to DuckDB at once
+BATCH = 64  # summaries passed to DuckDB at once
 
 
 @dataclass
 class Rank:
-    """One rank, in its last attempt. `row` is its place in every matrix."""
+    """One rank, in its last attempt. `row` is its index in every matrix."""
 
     row: int
     number: int
@@ -51,7 +51,7 @@ class Rank:
 
 @dataclass
 class Job:
-    """Everything that findings are made of. Times in nanoseconds; matrices are ranks by steps, NaN where nothing is known."""
+    """The data of all findings. Times in nanoseconds; matrices are ranks by steps, NaN if unknown."""
 
     ranks: list
     broken: list
@@ -62,8 +62,8 @@ class Job:
     communication: numpy.ndarray
     starts: numpy.ndarray
     communicators: dict = field(default_factory=dict)  # by id: name, size, rows
-    groups: dict = field(default_factory=dict)  # of columns: collectives that all ranks of a communicator have
-    waits: dict = field(default_factory=dict)  # of columns by rank and communicator
+    groups: dict = field(default_factory=dict)  # columns: collectives that all ranks of a communicator have
+    waits: dict = field(default_factory=dict)  # columns by rank and communicator
     disorder: list = field(default_factory=list)
     kernels: dict = field(default_factory=dict)  # name -> (count, total_ns) by row
     counters: list = field(default_factory=list)  # (row, key, link, device, mean, least, greatest)
@@ -72,23 +72,23 @@ class Job:
 
     @property
     def step_ns(self) -> float:
-        """The usual step."""
+        """Returns the median step."""
         return float(numpy.nanmedian(self.wall)) if self.wall.size else 0.0
 
     @property
     def busy_ns(self) -> float:
-        """What a rank usually does itself in a step but wait for the next batch."""
+        """Returns the median of a rank's own time in a step, without waiting for the next batch."""
         busy = self.own - self.parts["loading"]
         return float(numpy.nanmedian(busy)) if busy.size else 0.0
 
     @property
     def own(self) -> numpy.ndarray:
-        """What each rank did itself in each step."""
+        """Returns each rank's own time in each step."""
         return self.wall - self.communication
 
 
 def _workers(summaries: list) -> list:
-    """(summary, worker, fields) of the worker of each process that has the most steps' time."""
+    """Returns (summary, worker, fields) of the worker with the most step time of each process."""
     found = []
     for summary in summaries:
         table, steps = summary.tables["workers"], summary.tables["steps"]
@@ -110,7 +110,7 @@ def _rank_of(summary: Summary, fields: dict, number: int) -> Rank:
 
 
 def _choose(summaries: list, notes: list) -> list:
-    """(rank, summary, worker) of the last attempt of each rank, by rank."""
+    """Returns (rank, summary, worker) of the last attempt of each rank, by rank."""
     workers = _workers(summaries)
     if workers and all(int(fields["rank"]) == NONE for _, _, fields in workers):
         notes.append("No file says which rank it is of, so they are numbered by their names.")
@@ -132,7 +132,7 @@ def _choose(summaries: list, notes: list) -> list:
 
 
 def _numbers(numbers: list) -> str:
-    """ "rank 7", "ranks 0-3, 9 and 24 more"."""
+    """Returns, for example, "rank 7" or "ranks 0-3, 9 and 24 more"."""
     spans, numbers = [], sorted(set(numbers))
     for number in numbers:
         if spans and spans[-1][1] == number - 1:
@@ -145,7 +145,7 @@ def _numbers(numbers: list) -> str:
 
 
 def _name_machines(ranks: list, notes: list) -> None:
-    """Machines are told apart by when they were started; a name alone may be that of many, or of a container."""
+    """Names the machines, identified by their boot; a name alone may belong to many, or to a container."""
     keys: dict = {}
     for rank in ranks:
         keys.setdefault(rank.boot or rank.host, set()).add(rank.host)
@@ -185,7 +185,7 @@ def _matrices(chosen: list) -> tuple:
 
 
 class _Codes(dict):
-    """Numbers for texts, as they come."""
+    """Consecutive numbers for texts."""
 
     def of(self, values: numpy.ndarray) -> numpy.ndarray:
         return numpy.array([self.setdefault(value, len(self)) for value in values], dtype=numpy.int32)
@@ -235,7 +235,8 @@ def _communicators(database, chosen: list) -> dict:
     return found
 
 
-# Calls that NCCL did not number go together by their order, which is safe only if all ranks called as often, and alike.
+# Calls without a number from NCCL are matched by order, which is safe only if all ranks made the same number of the
+# same calls.
 GROUPS = """
     CREATE TABLE groups AS
     WITH counted AS (SELECT communicator, operation, row, count(*) AS calls, bool_and(is_numbered) AS is_numbered FROM calls GROUP BY ALL),
@@ -247,7 +248,7 @@ GROUPS = """
     GROUP BY communicator, operation, number, size
     HAVING count(*) = size AND count(DISTINCT row) = size AND count(ns) = size AND size > 1 AND min(bytes) = max(bytes)"""
 
-# At the same place of a communicator each rank calls the same; the first place where one does not is told.
+# At the same place of a communicator all ranks make the same call; reports the first place where one does not.
 DISORDER = f"""
     WITH counted AS (SELECT communicator, row, count(*) AS calls FROM calls WHERE operation NOT IN (SELECT unnest($1)) GROUP BY ALL),
          alike AS (SELECT communicator FROM counted GROUP BY ALL HAVING count(*) > 1 AND min(calls) = max(calls)),
@@ -267,7 +268,7 @@ def _arrays(relation) -> dict:
 
 
 def _connect(threads: int):
-    """A database in memory that writes nothing to anybody's output, as DuckDB does with its progress where a query takes seconds."""
+    """Opens a database in memory without output, which DuckDB's progress bar would write for slow queries."""
     database = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "threads": threads})
     database.execute("SET enable_progress_bar = false")
     return database
@@ -307,8 +308,8 @@ def _add_joined(job: Job, chosen: list, threads: int) -> None:
 
 
 def _role(job: Job, row: int) -> str:
-    """What a rank is by the communicators that it is in: how large they are, what is called in them, and of those that send
-    messages, which are the stages of a pipeline, its place."""
+    """Returns the role of a rank from its communicators: their sizes, their operations, and its position in those that
+    send messages, which are pipeline stages."""
     said = []
     for each in job.communicators.values():
         if row not in each["rows"]:
@@ -352,7 +353,7 @@ def _add_rest(job: Job, chosen: list) -> None:
 
 
 def join(results: list, roles: str = "", threads: int = 2) -> Job:
-    """The job that `reading.read` gave these results of, in whatever order. Raises FleetError if no rank can be read."""
+    """Builds the job from the results of `reading.read`, in any order. Raises FleetError if no rank can be read."""
     broken = sorted((each for each in results if isinstance(each, Broken)), key=lambda each: each.source)
     summaries = sorted((each for each in results if isinstance(each, Summary)), key=lambda each: each.source)
     notes: list = []

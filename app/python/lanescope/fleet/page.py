@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report as one HTML page that needs nothing else. The heat map comes first: what every rank did in every step."""
+"""The report as one HTML page without other files. The heat map of all ranks and steps comes first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lanescope.fleet.words import command, percent, seconds, sentence, shape
 from lanescope.fleet.writing import against_role, publish
 
 MOST_WIDE, MOST_HIGH = 2000, 4096
-FULL_SHARE = 0.25  # from which on a cell is as red or as blue as can be
+FULL_SHARE = 0.25  # from this share on a cell has the full colour
 MOST_LISTED = 40
 
 STYLE = """
@@ -32,7 +32,7 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums } ol { paddin
 .axis { display: flex; justify-content: space-between } .lost { color: var(--warn); font-weight: 650 }
 """
 
-# Over the map: which rank and step the pointer is at.
+# Over the map: the rank and step under the pointer.
 SCRIPT = """
 const map = document.getElementById('map'), said = document.getElementById('said');
 const ranks = JSON.parse(map.dataset.ranks), steps = JSON.parse(map.dataset.steps);
@@ -45,7 +45,7 @@ map.addEventListener('mousemove', event => {
 
 
 def _folded(values: numpy.ndarray, height: int, width: int) -> numpy.ndarray:
-    """At most that many cells: of several that share one, that which is off most."""
+    """Returns at most that many cells: of several that share one, the most deviating."""
     for axis, most in ((0, height), (1, width)):
         if values.shape[axis] > most:
             edges = numpy.linspace(0, values.shape[axis], most, endpoint=False).astype(int)
@@ -56,7 +56,7 @@ def _folded(values: numpy.ndarray, height: int, width: int) -> numpy.ndarray:
 
 
 def picture(values: numpy.ndarray) -> bytes:
-    """A PNG: red what took longer than the role's median, blue what took less, grey where nothing is known."""
+    """Returns a PNG: red for longer than the role's median, blue for shorter, grey for unknown."""
     share = numpy.clip(numpy.nan_to_num(values, nan=0.0) / FULL_SHARE, -1, 1)
     strength = numpy.sqrt(numpy.abs(share))[..., None]
     target = numpy.where(share[..., None] > 0, numpy.array([178, 24, 43]), numpy.array([33, 102, 172]))
@@ -76,7 +76,7 @@ def _heat_map(job: Job) -> str:
     values = against_role(job)
     if not values.size:
         return "<p>There are no steps.</p>"
-    # Those of one role beside each other, so that its odd ones show.
+    # Ranks of one role next to each other, so that outliers are visible.
     order = sorted(range(len(job.ranks)), key=lambda row: (job.ranks[row].role, job.ranks[row].number))
     folded = _folded(values[order], MOST_HIGH, MOST_WIDE)
     image = base64.b64encode(picture(folded)).decode()
@@ -90,7 +90,7 @@ def _heat_map(job: Job) -> str:
 
 
 def table(columns: list, rows: list) -> str:
-    """`columns` are titles; what is a number in the first row stands to the right."""
+    """Returns a table. `columns` are titles; columns with a number in the first row are right-aligned."""
     def marked(value) -> str:
         return ' class="n"' if isinstance(value, (int, float)) else ""
     head = "".join(f"<th>{html.escape(title)}</th>" for title in columns)

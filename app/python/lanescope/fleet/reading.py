@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One summary of a rank, read as a file that nobody vouches for.
+"""Reads one rank's summary, an untrusted file.
 
 A task is a pure function of its file: it may run anywhere, again, and in any order.
 """
@@ -16,17 +16,17 @@ from typing import NamedTuple
 
 import numpy
 
-VERSION = 23  # `storedVersion` of model/compare/storedSummary.h
-REPORT = 0x4C4E5346  # "LNSF", as files say that are the report of a job
+VERSION = 23  # `storedVersion` of model/analysis/storedSummary.h
+REPORT = 0x4C4E5346  # "LNSF", the mark of a report of a job
 SUMMARY = ".lanescope-summary"
 TRACES = (".sqlite", ".sqlite.gz", ".json", ".json.gz")
-NONE = -(1 << 63)  # a number that is not known
+NONE = -(1 << 63)  # an unknown number
 MOST_ROWS = 4_000_000
 MOST_TEXT = 4096
 MOST_SECONDS = 120
 
 COMMUNICATION = ("exposed_communication", "waiting_for_ranks")
-# What a rank does itself, in the groups that are compared; what is in none of these is launching.
+# A rank's own time, in the compared groups; the remainder is launching.
 OWN = {
     "compute": ("compute", "memset"),
     "copies": ("exposed_ptop", "exposed_htod", "exposed_dtoh", "exposed_dtod", "exposed_other_copy"),
@@ -36,7 +36,7 @@ OWN = {
 TABLES = ("", "_HEALTH", "_WORKERS", "_STEPS", "_PARTS", "_PLACES", "_COMMUNICATORS", "_COLLECTIVES", "_KERNELS", "_COUNTERS")
 
 
-# By table: its query, and of each column its kind: i number, t text, r real number.
+# By table: its query, and the kind of each column: i number, t text, r real number.
 QUERIES = {
     "workers": ("""
         SELECT w.worker, coalesce(w.rank, {none}), w.pid, w.gpuId, coalesce(w.gpuName, ''), w.endedAbnormally,
@@ -74,7 +74,7 @@ QUERIES = {
 }
 PARTS = {**{part: "communication_ns" for part in COMMUNICATION},
          **{part: f"{name}_ns" for name, parts in OWN.items() for part in parts}}
-# What a `Summary` has in the end: the parts stand with their steps.
+# The final columns of a `Summary`: the parts are with their steps.
 COLUMNS = {name: columns for name, (_, columns) in QUERIES.items() if name != "parts"}
 COLUMNS["steps"] = {**COLUMNS["steps"], **dict.fromkeys(PARTS.values(), "i")}
 TYPES = {"i": numpy.int64, "r": numpy.float64, "t": object}
@@ -82,7 +82,7 @@ FACTS = ("startUtcNs", "producer", "commandLine", "stepPattern", "cuda", "driver
 
 
 class Summary(NamedTuple):
-    """What a file says: `tables[name][column]` is an array; texts are objects."""
+    """The content of a file: `tables[name][column]` is an array; texts are objects."""
 
     source: str
     facts: dict
@@ -90,14 +90,14 @@ class Summary(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A file that says nothing, and why."""
+    """An unreadable file, and the reason."""
 
     source: str
     sentence: str
 
 
 def _is_report(path: str) -> bool:
-    """Whether a file is what is made of a job, and not of it."""
+    """Returns True if a file is a report of a job instead of a part of it."""
     try:
         if not os.path.isfile(path):
             return False
@@ -108,7 +108,8 @@ def _is_report(path: str) -> bool:
 
 
 def find(folder) -> list[str]:
-    """The files of a job in a folder and those below it, by name; of a trace with a summary beside it, the summary; no report."""
+    """Returns the files of a job in a folder and those below it, by name; a trace with a summary next to it is replaced
+    by the summary. Skips reports."""
     found = {}
     for place, folders, names in os.walk(folder):
         folders.sort()
@@ -129,7 +130,7 @@ def _column(values: list, kind: str) -> numpy.ndarray:
         column = numpy.empty(len(values), dtype=object)
         column[:] = values
         return column
-    # NumPy finds the type that all of them have: that of a text, or of none, is another.
+    # NumPy finds the common type of all; a text or None changes it.
     column = numpy.array(values) if values else numpy.empty(0, dtype=TYPES[kind])
     if column.dtype.kind not in ("i" if kind == "i" else "if"):
         raise ValueError("a number is none")
@@ -156,7 +157,7 @@ def _check(database: sqlite3.Connection) -> None:
 
 
 def _rows_of(steps: dict, workers: numpy.ndarray, places: numpy.ndarray) -> numpy.ndarray:
-    """The rows of steps that are named by their place among those of their worker."""
+    """Returns the rows of steps that are given by their index among those of their worker."""
     first, end = (numpy.searchsorted(steps["worker"], workers, side) for side in ("left", "right"))
     if (places < 0).any() or (places >= end - first).any():
         raise ValueError("it tells of steps that it does not have")
@@ -164,7 +165,7 @@ def _rows_of(steps: dict, workers: numpy.ndarray, places: numpy.ndarray) -> nump
 
 
 def _join(tables: dict) -> None:
-    """Puts the parts of steps beside them, and the numbers of steps in place of their places."""
+    """Adds the parts of steps to them, and replaces indices of steps by their numbers."""
     steps, parts, calls = tables["steps"], tables.pop("parts"), tables["collectives"]
     rows = _rows_of(steps, parts["worker"], parts["step"])
     columns = numpy.array([PARTS.get(part, "") for part in parts["part"]], dtype=object)
@@ -176,15 +177,15 @@ def _join(tables: dict) -> None:
 
 
 def _check_steps(steps: dict) -> None:
-    """What sums to the wall time is part of it: whoever changed one of them changed no fact."""
-    # As real numbers, which do not run over.
+    """Raises ValueError if a part of a step is negative, or if the parts exceed its wall time."""
+    # As real numbers, which do not overflow.
     named = sum(steps[name].astype(float) for name in ("communication_ns", "compute_ns", "copies_ns", "loading_ns"))
     if (steps["wall_ns"] < 0).any() or any((steps[name] < 0).any() for name in PARTS.values()) or (named > steps["wall_ns"] * (1 + 1e-9)).any():
         raise ValueError("the parts of its steps are more than the steps")
 
 
 def read_summary(path: str, source: str) -> Summary:
-    """Raises sqlite3.Error, ValueError, OverflowError or OSError for what is none."""
+    """Reads a summary. Raises sqlite3.Error, ValueError, OverflowError or OSError for other files."""
     if not os.path.isfile(path):
         raise ValueError("it is not there")
     deadline = time.monotonic() + MOST_SECONDS
@@ -206,7 +207,7 @@ def read_summary(path: str, source: str) -> Summary:
 
 
 def _make_and_read(path: str) -> Summary:
-    """Of a trace without a summary: the program makes one, which goes when it is read."""
+    """Reads a trace without a summary through a temporary summary made by the program."""
     program = os.environ.get("LANESCOPE_PROGRAM", "lanescope")
     with tempfile.TemporaryDirectory(prefix="lanescope-fleet-") as folder:
         try:
@@ -222,7 +223,7 @@ def _make_and_read(path: str) -> Summary:
 
 
 def read(path: str):
-    """The task: a `Summary`, or a `Broken` for a file that is none. Does not raise for what a file holds."""
+    """The task: returns a `Summary`, or a `Broken` for another file. Does not raise for any file content."""
     try:
         return read_summary(path, path) if path.endswith(SUMMARY) else _make_and_read(path)
     except (sqlite3.Error, ValueError, OverflowError, OSError, UnicodeError) as error:

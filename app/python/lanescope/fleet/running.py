@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the tasks run: in processes of this machine, without any port, or in a Dask cluster.
+"""Runs the tasks: in processes of this machine, without any port, or on a Dask cluster.
 
-Results come in the order of the files, whoever made them and however often.
+Results are in the order of the files, independent of workers and retries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _died(path: str) -> Broken:
 
 
 def _round(task, paths: list, workers: int, results: dict) -> None:
-    """Fills in what could be had; a process that dies takes what it was at, and what came after, with it."""
+    """Adds the available results; a process that dies loses its task and the following ones."""
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         futures = {path: pool.submit(task, path) for path in paths}
         for path, future in futures.items():
@@ -34,21 +34,21 @@ def _round(task, paths: list, workers: int, results: dict) -> None:
 
 
 def in_processes(paths: list, workers: int = 0, task=read) -> list:
-    """The results of all files, by processes of this machine."""
+    """Returns the results of all files, computed by processes of this machine."""
     count = max(1, min(workers or os.cpu_count() or 1, len(paths)))
     results: dict = {}
     for attempt in range(RETRIES + 1):
         left = [path for path in paths if path not in results]
         if not left:
             break
-        # The last time each for itself, so that a file that kills is alone.
+        # The last attempt is separate for each file, so that a file that kills its process affects no other.
         for some in [left] if attempt < RETRIES else [[path] for path in left]:
             _round(task, some, count, results)
     return [results.get(path) or _died(path) for path in paths]
 
 
 def address_of(scheduler: str) -> str:
-    """The address that is meant, of a scheduler's own file too."""
+    """Returns the address of a scheduler, also from its own file."""
     if "://" in scheduler:
         return scheduler
     try:
@@ -59,7 +59,7 @@ def address_of(scheduler: str) -> str:
 
 
 def check_encryption(address: str, is_unsafe: bool) -> None:
-    """Refuses to send anything to another machine as it is, unless that is wanted."""
+    """Refuses to send unencrypted data to another machine unless allowed."""
     kind, _, rest = address.partition("://")
     host = rest.rsplit(":", 1)[0].strip("[]")
     if kind in ("tls", "inproc", "wss") or host in ("127.0.0.1", "localhost", "::1") or is_unsafe:
@@ -69,7 +69,8 @@ def check_encryption(address: str, is_unsafe: bool) -> None:
 
 
 def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) -> list:
-    """The results of all files, by a Dask cluster whose workers see the same files. Only summaries travel."""
+    """Returns the results of all files, computed by a Dask cluster whose workers see the same files. Only summaries are
+    transferred."""
     address = address_of(scheduler)
     check_encryption(address, is_unsafe)
     try:
@@ -84,7 +85,7 @@ def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) 
         futures = [client.submit(task, path, key=f"lanescope-summary-{path}", retries=RETRIES) for path in paths]
         results = []
         for path, future in zip(paths, futures):
-            # What a worker holds that dies is made again by another, as often as Dask allows.
+            # The results of a worker that dies are computed again by another, as often as Dask allows.
             failure = future.exception()
             results.append(future.result() if failure is None else
                            Broken(path, f"{os.path.basename(path)} cannot be read: {type(failure).__name__} in the cluster."))

@@ -8,7 +8,7 @@ import shlex
 from lanescope.fleet.findings import Finding, median
 from lanescope.fleet.joining import Job, _numbers
 
-MOST_STEPS = 5  # that are opened at once
+MOST_STEPS = 5  # opened at once
 PART = {"compute": "its kernels", "copies": "copies that nothing hides", "loading": "waiting for the next batch",
         "launching": "a GPU that its CPU leaves idle"}
 
@@ -38,7 +38,7 @@ def counted(count: int, what: str) -> str:
 
 
 def shape(job: Job) -> str:
-    """ "32 ranks on 4 machines, 40 steps of 431 ms"."""
+    """Returns, for example, "32 ranks on 4 machines, 40 steps of 431 ms"."""
     machines = len({rank.machine for rank in job.ranks})
     return f"{counted(len(job.ranks), 'rank')} on {counted(machines, 'machine')}, {counted(len(job.steps), 'step')} of {seconds(job.step_ns)}"
 
@@ -84,8 +84,8 @@ def sentence(job: Job, each: Finding) -> str:
 
 
 def shown_ranks(job: Job, each: Finding) -> list:
-    """Who shows a finding side by side, at most six ranks: its own first, in each of their communicators who waits there most, and
-    one in the middle of its role. Found once."""
+    """Returns the ranks that show a finding side by side, at most six: its own first, then the longest-waiting one in
+    each of their communicators, and a median one of its role. Computed once."""
     if each.shown is None:
         each.shown = _find_shown(job, each)
     return each.shown
@@ -114,7 +114,7 @@ def _find_shown(job: Job, each: Finding) -> list:
 
 
 def command(job: Job, each: Finding) -> str:
-    """What shows it: ranks beside each other, at its worst steps; empty where there is none."""
+    """Returns the command that shows the finding: ranks side by side, at its worst steps; empty if there is none."""
     ranks = shown_ranks(job, each)
     if not ranks:
         return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report as an SQLite file: the same job makes the same bytes, whoever read it and in whatever order."""
+"""Writes the report as an SQLite file: the same job produces the same bytes, independent of reader and order."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def name_of(communicator: int) -> str:
 
 
 def number(value):
-    """A cell: nothing for what is not known."""
+    """Returns a cell; None for an unknown number."""
     return None if value is None or value == NONE or value != value else int(value)
 
 
 def against_role(job: Job) -> numpy.ndarray:
-    """What each rank did itself in each step, as a share more than the median of its role."""
+    """Returns each rank's own time in each step, as a share above the median of its role."""
     made = numpy.full(job.own.shape, numpy.nan)
     roles = numpy.array([rank.role for rank in job.ranks], dtype=object)
     with numpy.errstate(all="ignore"):
@@ -60,8 +60,8 @@ def against_role(job: Job) -> numpy.ndarray:
 
 
 def lost(job: Job, against: numpy.ndarray) -> list:
-    """How much longer each rank took itself in all its steps than the median rank of its role, of what each takes more than
-    the median of its role in each step; ns."""
+    """Returns the extra own time of each rank over all steps, compared with the median rank of its role, from its
+    excess over the role's median in each step; ns."""
     with numpy.errstate(all="ignore"):
         later = numpy.nansum(numpy.where(against > -1, job.own * against / (1 + against), numpy.nan), axis=1)
     roles = numpy.array([rank.role for rank in job.ranks], dtype=object)
@@ -75,7 +75,7 @@ def _rounded(value, digits: int = 6):
 
 def _fill(database: sqlite3.Connection, job: Job, findings: list) -> None:
     against = against_role(job)
-    # Traces lie there or below, where nobody moved them.
+    # Traces are there or below, unless they were moved.
     folder = os.path.commonpath([os.path.dirname(os.path.abspath(rank.trace)) for rank in job.ranks]) if job.ranks else ""
     with numpy.errstate(all="ignore"):
         own_means = [float(numpy.nanmean(row)) if numpy.isfinite(row).any() else None for row in job.own]
@@ -134,7 +134,7 @@ def _fill_collectives(database: sqlite3.Connection, job: Job) -> None:
 
 
 def place_for(path: str, is_forced: bool) -> None:
-    """Fails before anything is read if the result would have no place."""
+    """Fails before anything is read if the result cannot be written."""
     if os.path.isdir(path):
         raise FleetError(f"{path} is a folder: name a file.")
     if os.path.lexists(path) and not is_forced:
@@ -142,7 +142,7 @@ def place_for(path: str, is_forced: bool) -> None:
 
 
 def publish(path: str, fill) -> None:
-    """`fill(partial name)` makes the file, which gets its name when it is whole."""
+    """Publishes a file: `fill(partial name)` writes it, and it gets its name when complete."""
     partial = f"{path}.partial"
     try:
         if os.path.lexists(partial):
@@ -156,7 +156,7 @@ def publish(path: str, fill) -> None:
 
 
 def create(schema: str, fill):
-    """For `publish`: an SQLite file of ours with these tables, filled in one transaction."""
+    """Creates, for `publish`, a native SQLite file with these tables, filled in one transaction."""
     def made(partial: str) -> None:
         database = sqlite3.connect(partial, isolation_level=None)
         try:
